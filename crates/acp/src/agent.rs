@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::matching::lack;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
 use cuecard_timeline::script::{ScheduledPart, Selector};
@@ -261,7 +262,7 @@ impl Agent {
             let Some((event_idx, expected, _)) = script.initialize() else {
                 continue;
             };
-            if let Some(lack) = script::lacks(expected, params) {
+            if let Some(lack) = lack(expected, params) {
                 let found = differs(
                     codes::ACP_CAPABILITIES,
                     &script.timeline,

@@ -11,6 +11,7 @@ use cuecard_runtime::clock::Clock;
 use cuecard_runtime::findings::{Findings, logged};
 use cuecard_runtime::trace_writer::{TraceWriter, Writer};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::matching::lack;
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{EventKind, TimelineCheck};
 use cuecard_trace::{Assertion, End, EventData, RunStatus};
@@ -116,7 +117,7 @@ impl Telling {
                         let answer = answers.get(*prompt_idx).cloned().unwrap_or_default();
                         let lack = match answer.is_null() {
                             true => Some(format!("prompt {} was not answered", prompt_idx + 1)),
-                            false => script::lacks(fields, &answer),
+                            false => lack(fields, &answer),
                         };
                         Some((answer, lack))
                     }

@@ -8,12 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::matching::lack;
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{
     AgentPlan, Block, BlockKind, EventKind, PermissionDecision, PermissionRequest, ResponseElement,
     ResponseError, TimelineEvent,
 };
-use cuecard_timeline::script::{EventPart, Lane, PromptSegment, ScheduledPart, block_text, parts};
+use cuecard_timeline::script::{
+    EventPart, Lane, PromptSegment, ScheduledPart, block_text, content_block, parts,
+};
 use cuecard_trace::{EventData, Message, Permission, Plan, Thought};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -363,7 +366,7 @@ impl Turn {
 
     async fn say(&mut self, event_idx: usize, block: &Block) {
         let meta = &self.meta(event_idx);
-        let update = match (&block.kind, content::block(block)) {
+        let update = match (&block.kind, content_block(block)) {
             (_, Some(content)) => updates::chunk(
                 Speaker::Agent,
                 content,
@@ -476,14 +479,14 @@ impl Turn {
             self.differs(codes::ACP_PERMISSION, event_idx, message)
                 .await;
         }
-        if self.cancel.is_cancelled() {
+        if received.is_late {
             return Err(Stopped::Cancelled);
         }
         let wanted = match &request.decision {
             PermissionDecision::Selected(id) => json!({"outcome": "selected", "optionId": id}),
             PermissionDecision::Cancelled => json!({"outcome": "cancelled"}),
         };
-        if super::script::lacks(&wanted, &outcome).is_some() {
+        if lack(&wanted, &outcome).is_some() {
             let message = format!("expected the decision {wanted}, got {}", shown(&outcome));
             self.differs(codes::ACP_PERMISSION, event_idx, message)
                 .await;
@@ -492,7 +495,10 @@ impl Turn {
                 .any(|option| outcome["optionId"] == option.id && option.kind.starts_with("allow"));
             self.refused.extend(requested.filter(|_| is_refused));
         }
-        Ok(())
+        match self.cancel.is_cancelled() {
+            true => Err(Stopped::Cancelled),
+            false => Ok(()),
+        }
     }
 
     /// Waits for the cancellation that is scripted here.

@@ -1,6 +1,5 @@
 //! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +29,7 @@ use cuecard_runtime::listener::RefusedByListener;
 use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::route::{NoRoute, Route};
-use cuecard_wire::llm::{Received, catalogue, read_request, usage, values};
+use cuecard_wire::llm::{Received, catalogue, has_lone_surrogate, read_request, usage, values};
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -118,7 +117,7 @@ async fn handle_plain(
         }
     };
     let whole = without_lone_surrogates(&body);
-    if let Cow::Owned(_) = whole {
+    if has_lone_surrogate(&body) {
         let found = lone_surrogate(&format!("the body of `{} {path}`", arrived.method));
         mock_server.find(found).await;
     }

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use cuecard_source::value::Redactor;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::marks::Marks;
@@ -173,12 +175,14 @@ impl Outcome {
 }
 
 /// An error of JSON-RPC.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ErrorLine")]
 pub struct RpcError {
     /// The code.
     pub code: i64,
     /// The message.
     pub message: String,
-    /// The data, or null.
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
 }

@@ -15,6 +15,7 @@ use cuecard_tool_call::model::BuiltinTool;
 use cuecard_trace::{Event, EventData, ToolCall, ToolResult, Trace};
 use serde_json::{Map, Value, json};
 
+use self::patch::Files;
 use crate::infer::{Note, Part, each_leaf, snake, takes_data};
 use crate::recording::days;
 use crate::{Call, Outcome, Recording, RpcError, Server};
@@ -40,6 +41,7 @@ pub fn session_of(trace: &Trace) -> Session {
     let told_times = trace.events.iter().filter(|event| !event.ts_synthesized);
     let times: Vec<String> = told_times.map(|event| event.ts.to_string()).collect();
     recording.days = days(times.iter().map(String::as_str));
+    let mut files = Files::default();
     for event in &trace.events {
         match &event.data {
             EventData::MessageReceived(message) if is_prompt(&message.content) => {
@@ -48,64 +50,44 @@ pub fn session_of(trace: &Trace) -> Session {
             }
             EventData::ToolCall(call) => {
                 let answer = results.get(call.call_id.as_ref());
+                let result = answer.map(|(_, result)| *result);
                 let at = start.filter(|_| !event.ts_synthesized);
                 let at = at.map(|start| milliseconds(event.ts.as_millisecond() - start));
                 // Traces of other formats, which lack the folder, don't tell how commands ended.
                 let adapter = cwd.map_or("", |_| trace.header.adapter.name.as_str());
-                if answer.is_some_and(|(_, result)| was_refused(adapter, result)) {
-                    session.left_out.push(Note {
-                        tool: call.tool.clone().into_owned(),
-                        text: "it was refused, and not done".to_owned(),
-                        ..Note::default()
-                    });
-                    continue;
-                }
                 let now = told("cwd_of").and_then(|folders| folders.get(call.call_id.as_ref()));
                 let folders = Folders {
                     first: cwd,
                     now: now.and_then(Value::as_str),
                 };
-                match calls_of(call, answer.map(|(_, result)| *result), folders) {
+                let made = match result.is_some_and(|result| was_refused(adapter, result)) {
+                    true => Err(REFUSED.to_owned()),
+                    false => calls_of(call, result, folders, &mut files),
+                };
+                match made {
                     Ok(calls) => {
-                        let names_folder = |made: &Call| {
-                            let mut is_named = false;
-                            each_leaf(&json!(made.arguments), &mut |leaf| {
-                                let text = leaf.as_str().zip(cwd);
-                                is_named |= text
-                                    .is_some_and(|(text, cwd)| places(text, cwd).next().is_some());
+                        for (call, doubt) in calls {
+                            recording.calls.push(Call {
+                                started: at,
+                                duration: answer.and_then(|answer| duration(event, answer)),
+                                ..call
                             });
-                            is_named
-                        };
-                        let result = answer.map(|(_, result)| *result);
-                        for (call, number) in calls.iter().zip(recording.calls.len() + 1..) {
-                            let folder = names_folder(call).then(|| {
-                                format!(
-                                    "it names the agent's folder, `{}`: does it mean the folder of the run?",
-                                    cwd.unwrap_or_default()
-                                )
-                            });
-                            let doubts = folder.into_iter().chain(doubts(call, result));
-                            let doubts = doubts.map(|doubt| (number, doubt));
+                            let number = recording.calls.len();
+                            let doubts = doubts(&recording.calls[number - 1], result, cwd);
+                            let doubts = doubts.chain(doubt).map(|doubt| (number, doubt));
                             recording.doubts.extend(doubts);
                         }
-                        recording.calls.extend(calls.into_iter().map(|call| Call {
-                            started: at,
-                            duration: answer.and_then(|answer| duration(event, answer)),
-                            ..call
-                        }));
                     }
-                    Err(reason) => {
-                        if reason != NO_TOOL {
-                            let gap =
-                                format!("`{}` was called, which is no step: {reason}", call.tool);
-                            recording.gaps.push((recording.calls.len() + 1, gap));
-                            continue;
-                        }
+                    Err(text) if [NO_TOOL, REFUSED, NO_EDIT].contains(&&*text) => {
                         session.left_out.push(Note {
                             tool: call.tool.clone().into_owned(),
-                            text: reason,
+                            text,
                             ..Note::default()
                         });
+                    }
+                    Err(reason) => {
+                        let gap = format!("`{}` was called, which is no step: {reason}", call.tool);
+                        recording.gaps.push((recording.calls.len() + 1, gap));
                     }
                 }
             }
@@ -126,60 +108,55 @@ pub fn session_of(trace: &Trace) -> Session {
 }
 
 /// What a call does otherwise than the agent's did.
-fn doubts(call: &Call, result: Option<&ToolResult>) -> impl Iterator<Item = String> {
-    let kept = |key: &str| result.and_then(|result| result.structured.as_ref()?.get(key));
-    let mut texts = Vec::new();
-    if kept("userModified") == Some(&true.into()) {
-        texts.push("the user changed it before it was done: this is what the agent proposed");
-    }
-    if call.arguments.get("run_in_background") == Some(&true.into()) {
-        texts.push("it goes on in the background: later steps don't wait for its end");
-    }
-    let mut names_output = false;
+fn doubts(
+    call: &Call,
+    result: Option<&ToolResult>,
+    cwd: Option<&str>,
+) -> impl Iterator<Item = String> {
+    let (mut names_folder, mut names_output) = (false, false);
     each_leaf(&json!(call.arguments), &mut |leaf| {
         let text = leaf.as_str().unwrap_or_default();
+        names_folder |= cwd.is_some_and(|cwd| places(text, cwd).next().is_some());
         names_output |= text.contains("/tasks/") && text.contains(".output");
     });
-    if names_output {
-        texts.push("it reads what a command in the background wrote: that file has another name in each run");
-    }
-    texts.into_iter().map(str::to_owned)
+    let kept = result.and_then(|result| result.structured.as_ref()?.get("userModified"));
+    let in_background = call.arguments.get("run_in_background") == Some(&true.into());
+    let folder = format!(
+        "it names the agent's folder, `{}`: does it mean the folder of the run?",
+        cwd.unwrap_or_default()
+    );
+    let all = [
+        (names_folder, folder.as_str()),
+        (
+            kept == Some(&true.into()),
+            "the user changed it before it was done: this is what the agent proposed",
+        ),
+        (
+            in_background,
+            "it goes on in the background: later steps don't wait for its end",
+        ),
+        (
+            names_output,
+            "it reads what a command in the background wrote: that file has another name in each run",
+        ),
+    ];
+    all.map(|(is_one, text)| is_one.then(|| text.to_owned()))
+        .into_iter()
+        .flatten()
 }
 
-/// The tools of Codex that run commands.
-const SHELLS: &[&str] = &[
-    "exec_command",
-    "shell",
-    "shell_command",
-    "container.exec",
-    "local_shell",
-];
+/// Whether a tool of Codex runs commands.
+fn is_shell(tool: &str) -> bool {
+    let tools = "exec_command shell shell_command container.exec local_shell";
+    tools.split(' ').any(|known| known == tool)
+}
 
 /// Whether a call was not carried out, since the user, a rule or the agent's program refused it.
 fn was_refused(adapter: &str, result: &ToolResult) -> bool {
-    const WORDS: &[&str] = &[
-        "the user doesn't want to",
-        "[request interrupted by user",
-        "requested permissions to",
-        "you haven't granted it",
-        "permission to use ",
-        "permission denied by",
-        "requires approval",
-        "rejected by user",
-        "rejected by the user",
-        "denied by user",
-        "denied by the user",
-        "user rejected",
-        "user cancelled mcp tool call",
-        "declined by the user",
-        "user denied",
-        "user declined",
-        "aborted by user",
-        "blocked by app configuration",
-        "hook error",
-        "blocked by hook",
-        "hook blocked",
-    ];
+    const WORDS: &str = "the user doesn't want to|[request interrupted by user|requested permissions to|you haven't granted it|\
+        permission to use |permission denied by|requires approval|rejected by user|rejected by the user|denied by user|\
+        denied by the user|user rejected|user cancelled mcp tool call|declined by the user|user denied|user declined|\
+        aborted by user|blocked by app configuration|hook error|blocked by hook|hook blocked";
     /// Longer texts are what a call printed.
     const LONGEST: usize = 1_000;
     let text = text_of(result);
@@ -188,9 +165,13 @@ fn was_refused(adapter: &str, result: &ToolResult) -> bool {
     let is_marked = !result.success && text.starts_with("<tool_use_error>");
     let tells_end = match adapter {
         "claude-code" => {
-            !result.success && matches!(tool, "Bash" | "Write" | "Edit" | "NotebookEdit")
+            !result.success
+                && matches!(
+                    tool,
+                    "Bash" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit"
+                )
         }
-        "codex" => tool == "apply_patch" || SHELLS.contains(&tool),
+        "codex" => tool == "apply_patch" || is_shell(tool),
         _ => false,
     };
     if is_marked || (tells_end && !has_run(result, &text)) {
@@ -199,16 +180,9 @@ fn was_refused(adapter: &str, result: &ToolResult) -> bool {
     let start: String = text.trim_start().chars().take(200).collect();
     let start = start.to_lowercase();
     // Codex says so in answers that count as passed.
-    let may_be = !result.success
-        || [
-            "user rejected mcp",
-            "user cancelled mcp",
-            "err: user rejected",
-            "aborted",
-        ]
-        .iter()
-        .any(|words| start.starts_with(words));
-    may_be && text.len() <= LONGEST && WORDS.iter().any(|words| start.contains(words))
+    let starts = "user rejected mcp|user cancelled mcp|err: user rejected|aborted";
+    let may_be = !result.success || starts.split('|').any(|words| start.starts_with(words));
+    may_be && text.len() <= LONGEST && WORDS.split('|').any(|words| start.contains(words))
 }
 
 /// Whether an answer to a command or a patch says how it ended, or that it goes on.
@@ -244,8 +218,10 @@ fn text_of(result: &ToolResult) -> Cow<'_, str> {
     }
 }
 
-/// Why most calls that are left out are.
+/// Why calls are left out.
 const NO_TOOL: &str = "no tool of scenarios does this";
+const REFUSED: &str = "it was refused, and not done";
+const NO_EDIT: &str = "it failed, and changed nothing";
 
 /// Whether a message is the user's own, and not what a command of the program printed.
 fn is_prompt(text: &str) -> bool {
@@ -283,12 +259,16 @@ struct Folders<'t> {
     now: Option<&'t str>,
 }
 
+/// A call of a scenario, and what the session can't tell of it.
+type Made = (Call, Option<String>);
+
 /// The calls that do what one of the agent's did.
 fn calls_of(
     call: &ToolCall,
     result: Option<&ToolResult>,
     folders: Folders<'_>,
-) -> Result<Vec<Call>, String> {
+    files: &mut Files,
+) -> Result<Vec<Made>, String> {
     let cwd = folders.first;
     let arguments = match call.args.as_ref() {
         Value::Object(arguments) => arguments.clone(),
@@ -301,11 +281,11 @@ fn calls_of(
         .and_then(|rest| rest.split_once("__"))
     {
         let outcome = result.map_or(Outcome::Missing, mcp_outcome);
-        return Ok(vec![made(Some(server), tool, arguments, outcome)]);
+        return Ok(vec![(made(Some(server), tool, arguments, outcome), None)]);
     }
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
     match call.tool.as_ref() {
-        name if SHELLS.contains(&name) => {
+        name if is_shell(name) => {
             let command = ["cmd", "command"]
                 .iter()
                 .find_map(|key| arguments.get(*key));
@@ -315,7 +295,7 @@ fn calls_of(
                 .split_once("*** Begin Patch")
                 .filter(|_| command.starts_with("apply_patch"))
             {
-                return patched(&format!("*** Begin Patch{patch}"), result, cwd);
+                return patched(&format!("*** Begin Patch{patch}"), result, cwd, files);
             }
             let folder = text("workdir").or_else(|| text("working_directory"));
             let now = folder.or(folders.now);
@@ -325,7 +305,13 @@ fn calls_of(
             {
                 call.arguments.insert("timeout".to_owned(), limit.clone());
             }
-            Ok(vec![call])
+            if let (Some(command), Outcome::BuiltIn(value)) = (
+                call.arguments.get("command").and_then(Value::as_str),
+                &call.outcome,
+            ) {
+                files.see(command, value["stdout"].as_str().unwrap_or_default());
+            }
+            Ok(vec![(call, None)])
         }
         "write_stdin" | "TaskOutput" | "TaskStop" => Err(
             "it waited for a command in the background, or ended it: the scenario does neither"
@@ -334,7 +320,25 @@ fn calls_of(
         "apply_patch" => {
             let patch = text("input").or_else(|| text("patch"));
             let patch = patch.ok_or("the session doesn't say what the patch changed")?;
-            patched(patch, result, cwd)
+            patched(patch, result, cwd, files)
+        }
+        "MultiEdit" => {
+            if result.is_some_and(|result| !result.success) {
+                return Err(NO_EDIT.to_owned());
+            }
+            let edits = arguments.get("edits").and_then(Value::as_array);
+            let edits = edits.into_iter().flatten().map(|edit| {
+                let mut edit = edit.as_object().cloned().unwrap_or_default();
+                edit.extend(
+                    arguments
+                        .get("file_path")
+                        .map(|path| ("file_path".to_owned(), path.clone())),
+                );
+                let edit = known_arguments(BuiltinTool::Edit, &edit, cwd)?;
+                let outcome = result.map_or(Outcome::Missing, |_| Outcome::BuiltIn(Value::Null));
+                Ok((made(None, BuiltinTool::Edit.name(), edit, outcome), None))
+            });
+            edits.collect()
         }
         name => {
             let tool = BuiltinTool::find(&format!("claude__{}", snake(name).to_lowercase()));
@@ -350,18 +354,18 @@ fn calls_of(
                 if arguments.get("run_in_background") == Some(&true.into()) {
                     call.arguments.remove("expect_exit");
                     // All that a scenario gets at first is the name under which it asks for the rest.
-                    if let Outcome::BuiltIn(value) = &mut call.outcome {
-                        let told = value["stdout"].as_str().unwrap_or_default();
-                        let id = told.split_once("ID: ").map(|(_, rest)| rest);
+                    if let (Outcome::BuiltIn(value), Some(result)) = (&mut call.outcome, result) {
+                        let text = text_of(result);
+                        let id = text.split_once("ID: ").map(|(_, rest)| rest);
                         let id = id.and_then(|rest| rest.split_whitespace().next());
                         *value = json!({ "shell_id": id.map(|id| id.trim_end_matches('.')) });
                     }
                 }
-                return Ok(vec![call]);
+                return Ok(vec![(call, None)]);
             }
             let arguments = known_arguments(tool, &arguments, cwd)?;
             let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result, cwd));
-            Ok(vec![made(None, tool.name(), arguments, outcome)])
+            Ok(vec![(made(None, tool.name(), arguments, outcome), None)])
         }
     }
 }
@@ -548,14 +552,11 @@ fn command_text(command: &Value) -> Option<String> {
 
 /// A command without the shell that Codex prints around it, if its quotes are plain.
 fn unwrapped(command: &str) -> String {
-    let starts = [
-        "/bin/bash -lc ",
-        "/usr/bin/bash -lc ",
-        "bash -lc ",
-        "/bin/sh -c ",
-        "/bin/zsh -lc ",
-    ];
-    let Some(script) = starts.iter().find_map(|start| command.strip_prefix(start)) else {
+    let starts = "/bin/bash -lc |/usr/bin/bash -lc |bash -lc |/bin/sh -c |/bin/zsh -lc ";
+    let Some(script) = starts
+        .split('|')
+        .find_map(|start| command.strip_prefix(start))
+    else {
         return command.to_owned();
     };
     let inner = |quote: char| script.strip_prefix(quote)?.strip_suffix(quote);
@@ -571,11 +572,12 @@ fn patched(
     patch: &str,
     result: Option<&ToolResult>,
     cwd: Option<&str>,
-) -> Result<Vec<Call>, String> {
-    let changes = patch::changes(patch, |path| below(path, cwd).unwrap_or(path))?;
-    let calls = changes.into_iter().map(|(tool, arguments)| {
+    files: &mut Files,
+) -> Result<Vec<Made>, String> {
+    let changes = patch::changes(patch, |path| below(path, cwd).unwrap_or(path), files)?;
+    let calls = changes.into_iter().map(|(tool, arguments, doubt)| {
         let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result, cwd));
-        made(None, tool.name(), arguments, outcome)
+        (made(None, tool.name(), arguments, outcome), doubt)
     });
     Ok(calls.collect())
 }

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use builtin::{forbidden, mistakes, refused_for_text};
 pub use connect::{Connected, Connections, check_allowed, check_arguments};
-pub use pool::{Pool, is_built_in, known_servers, unknown_server};
+pub use pool::{DEMO_SERVER, Pool, is_built_in, known_servers, unknown_server};
 pub use toolbox::{Toolbox, ToolboxOptions};
 
 use cuecard_runtime::tap::Recorder;

@@ -15,7 +15,7 @@ use cuecard_mcp::{Notice, Protocol, ServerSpec, Session, StartError, TransportSp
 use cuecard_runtime::tap::Recorder;
 
 /// The server that the binary brings itself; it needs no config.
-const DEMO_SERVER: &str = "demo";
+pub const DEMO_SERVER: &str = "demo";
 /// The browser extension, which is found by its socket; it needs no config.
 const CHROME_SERVER: &str = "claude-in-chrome";
 

@@ -67,6 +67,8 @@ mod tests {
             ".hidden/test.yaml",
             "target/test.yaml",
             "a/node_modules/x/test.yaml",
+            "venv/pyvenv.cfg",
+            "venv/lib/test.yaml",
         ] {
             let path = root.join(file);
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");

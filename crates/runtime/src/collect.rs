@@ -14,8 +14,13 @@ const DEEPEST: usize = 64;
 /// More entries of folders are not looked at.
 const MOST_ENTRIES: usize = 1_000_000;
 
-/// Folders that hold what programs made, and no files of the project.
-const SKIPPED: &[&str] = &["target", "node_modules"];
+/// Whether a folder holds what programs made, and no files of the project: `target`, `node_modules`, or a virtual environment
+/// of Python.
+pub fn is_made(folder: &Path) -> bool {
+    let name = folder.file_name();
+    name.is_some_and(|name| name == "target" || name == "node_modules")
+        || folder.join("pyvenv.cfg").is_file()
+}
 
 /// A file that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +50,7 @@ pub struct Kind {
 }
 
 /// The files of `paths`: one that is named is meant whatever its name, and below a folder those of `kind` are. Hidden
-/// folders, `target` and `node_modules` are left out unless they are named; links to folders are not followed.
+/// folders, and those that programs [made](is_made), are left out unless they are named; links to folders are not followed.
 pub fn collect(paths: &[PathBuf], kind: Kind) -> Collected {
     let mut walk = Walk {
         kind,
@@ -124,7 +129,7 @@ impl Walk {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder && !name.starts_with('.') && !SKIPPED.contains(&&*name) {
+            if is_folder && !name.starts_with('.') && !is_made(&entry.path()) {
                 if depth >= DEEPEST {
                     let reason = format!("it is nested more than {DEEPEST} folders deep");
                     self.unreadable(&entry.path(), &reason);

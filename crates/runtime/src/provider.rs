@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use cuecard_timeline::script::Endpoint;
 use reqwest::{Client, Url, redirect};
 
@@ -90,19 +90,35 @@ impl Provider {
     /// # Errors
     /// When the machine has no certificates to check with.
     pub fn client(&self) -> Result<Client, reqwest::Error> {
-        client(&self.0)
+        built(&self.0, redirect::Policy::none())
     }
 }
 
-/// A client for the server at `url`. It follows no redirect, since those would take a key elsewhere.
+/// A client for the server at `url`. It follows one redirect that keeps the request whole and stays at the origin, which gets
+/// the key anyway; the answer to others is that redirect.
 ///
 /// # Errors
 /// When the machine has no certificates to check with.
 pub fn client(url: &Url) -> Result<Client, reqwest::Error> {
+    built(url, redirect::Policy::custom(follow))
+}
+
+fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
+    let is_whole = matches!(
+        attempt.status(),
+        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+    );
+    match attempt.previous() {
+        [from] if is_whole && from.origin() == attempt.url().origin() => attempt.follow(),
+        _ => attempt.stop(),
+    }
+}
+
+fn built(url: &Url, redirects: redirect::Policy) -> Result<Client, reqwest::Error> {
     super::tls::install();
     let mut builder = Client::builder()
         .connect_timeout(CONNECT)
-        .redirect(redirect::Policy::none())
+        .redirect(redirects)
         .referer(false);
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');

@@ -1,8 +1,7 @@
 //! Prompts that a session waits for.
 
-use cuecard_source::value::Json;
-use cuecard_timeline::model::{Block, BlockKind, Media, MediaSource, UserInput};
-use cuecard_timeline::script::{ExpectedInput, normalise};
+use cuecard_timeline::model::{BlockKind, UserInput};
+use cuecard_timeline::script::{ExpectedBlock, ExpectedInput, block_difference, normalise};
 
 use super::shapes::NewPrompt;
 
@@ -10,16 +9,17 @@ use super::shapes::NewPrompt;
 #[derive(Debug)]
 pub(crate) struct AwaitedPrompt {
     pub(crate) input: ExpectedInput,
+    has_text: bool,
     /// What stands beside its text, in order.
-    blocks: Vec<Block>,
+    blocks: Vec<ExpectedBlock>,
 }
 
 impl AwaitedPrompt {
     pub(crate) fn of(input: &UserInput) -> Self {
-        let blocks = input.blocks.iter();
-        let beside = blocks.filter(|block| !matches!(block.kind, BlockKind::Text(_)));
+        let mut blocks = input.blocks.iter();
         Self {
-            blocks: beside.cloned().collect(),
+            has_text: blocks.any(|block| matches!(block.kind, BlockKind::Text(_))),
+            blocks: ExpectedBlock::beside_text(input),
             input: ExpectedInput::of(input),
         }
     }
@@ -35,7 +35,7 @@ impl AwaitedPrompt {
         }
     }
 
-    /// Whether a prompt has these blocks beside its text.
+    /// Whether a prompt has these blocks beside its text, and no text if the script has none.
     ///
     /// # Errors
     /// What differs, for people.
@@ -43,63 +43,9 @@ impl AwaitedPrompt {
         if self.input.is_keys {
             return Ok(());
         }
-        let (mut wanted, mut came) = (self.blocks.iter(), sent.blocks());
-        loop {
-            let why = match (wanted.next(), came.next()) {
-                (None, None) => return Ok(()),
-                (Some(wanted), Some(came)) if is(wanted, came) => continue,
-                (Some(wanted), Some(_)) => {
-                    format!(
-                        "the block of type `{}` is another one",
-                        wanted.kind.as_str()
-                    )
-                }
-                (Some(wanted), None) => {
-                    format!("a block of type `{}` is missing", wanted.kind.as_str())
-                }
-                (None, Some(came)) => format!("a block too many, of type {}", came["type"]),
-            };
-            return Err(why);
+        if sent.has_text() && !self.has_text {
+            return Err("a text is too many".to_owned());
         }
+        block_difference(&self.blocks, &sent.blocks()).map_or(Ok(()), Err)
     }
-}
-
-/// Whether a client sent this block.
-fn is(wanted: &Block, came: &Json) -> bool {
-    if came["type"] != wanted.kind.as_str() {
-        return false;
-    }
-    let holds = |media: &Media| match &media.source {
-        MediaSource::Data(data) => is_same_data(data, &came["data"]),
-        // All files of prompts were read.
-        MediaSource::File(_) => false,
-    };
-    wanted.compares_kind
-        || match &wanted.kind {
-            BlockKind::Image(media) | BlockKind::Audio(media) => holds(media),
-            BlockKind::Resource {
-                uri, text, blob, ..
-            } => {
-                let came = &came["resource"];
-                came["uri"] == **uri
-                    && text.as_ref().is_none_or(|text| {
-                        came["text"].as_str().map(str::trim_end) == Some(text.trim_end())
-                    })
-                    && blob
-                        .as_ref()
-                        .is_none_or(|blob| is_same_data(blob, &came["blob"]))
-            }
-            BlockKind::ResourceLink { uri, .. } => came["uri"] == **uri,
-            BlockKind::Text(_) | BlockKind::Diff { .. } | BlockKind::Plan(_) => true,
-        }
-}
-
-/// Whether two texts in base64 are the same, however they are broken into lines and padded.
-fn is_same_data(wanted: &str, came: &Json) -> bool {
-    fn signs(text: &str) -> impl Iterator<Item = char> + '_ {
-        let is_sign = |sign: &char| !sign.is_whitespace() && *sign != '=';
-        text.chars().filter(is_sign)
-    }
-    came.as_str()
-        .is_some_and(|came| signs(wanted).eq(signs(came)))
 }

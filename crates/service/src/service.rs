@@ -12,7 +12,7 @@ use cuecard_runtime::scripted_faults::ScriptedFaults;
 use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::script::{RequestedBlock, Selection, SelectionReason, Selector, Wanted};
+use cuecard_timeline::script::{Selection, SelectionReason, Selector, Wanted};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -230,15 +230,13 @@ impl Service {
 
     async fn chosen(&self, sent: &NewPrompt, name: Option<&str>) -> Result<Selection, Problem> {
         let words = sent.words();
+        let words = [words.as_str()];
         let wanted = Wanted {
             name: name.or(self.options.play.scenario_name.as_deref()),
             session_id: None,
-            prompts: &[&words],
+            prompts: if sent.has_text() { &words } else { &[] },
         };
-        let blocks: Vec<_> = sent
-            .blocks()
-            .filter_map(RequestedBlock::of_content)
-            .collect();
+        let blocks = sent.blocks();
         let blocks: Vec<_> = blocks.iter().collect();
         match self.selector.select_for(wanted, &blocks, None) {
             Ok(selection) => {

@@ -1,6 +1,7 @@
 //! What clients send and get, as JSON.
 
 use cuecard_source::value::Json;
+use cuecard_timeline::script::RequestedBlock;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -323,9 +324,15 @@ impl NewPrompt {
 
 impl NewPrompt {
     /// Its blocks that are no text, in order.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = &Json> {
+    pub(crate) fn blocks(&self) -> Vec<RequestedBlock> {
         let blocks = self.prompt.as_array().into_iter().flatten();
-        blocks.filter(|block| block["type"] != "text")
+        blocks.filter_map(RequestedBlock::of_content).collect()
+    }
+
+    /// Whether it has a text.
+    pub(crate) fn has_text(&self) -> bool {
+        let blocks = self.prompt.as_array();
+        blocks.is_none_or(|blocks| blocks.iter().any(|block| block["type"] == "text"))
     }
 
     /// Its text for comparing, as that of a scripted input: its text blocks, else the text of its first resource.

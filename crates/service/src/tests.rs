@@ -483,6 +483,8 @@ const PIXEL: &str =
 const OTHER_PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYmAAAAAKAANQonMOAAAAAElFTkSuQmCC";
 
+const OTHER_IMAGE: &str = "a block of type `image` differs: `/data`: expected \"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgZGAAAAAHAALpEtlMAAAAAElFTkSuQmCC\", got \"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYmAAAAAKAANQonMOAAAAAElFTkSuQmCC\"";
+
 #[tokio::test]
 async fn a_session_that_waits_compares_the_blocks_of_a_prompt() {
     let timeline = format!(
@@ -505,21 +507,26 @@ timeline:
     let (red, file) = (image(PIXEL), link("file:///a.txt"));
     let cases = [
         (json!([text]), "a block of type `image` is missing"),
-        (
-            json!([text, image(OTHER_PIXEL), file]),
-            "the block of type `image` is another one",
-        ),
+        (json!([text, image(OTHER_PIXEL), file]), OTHER_IMAGE),
         (
             json!([text, red, link("file:///b.txt")]),
-            "the block of type `resource_link` is another one",
+            "a block of type `resource_link` differs: `/uri`: expected \"file:///a.txt\", got \"file:///b.txt\"",
         ),
         (
             json!([text, file, red]),
-            "the block of type `image` is another one",
+            "a block of type `resource_link` is missing",
+        ),
+        (
+            json!([text, red, {"type": "resource_link", "uri": "file:///a.txt"}]),
+            "a block of type `resource_link` differs: `/name`: expected \"a.txt\", got null",
+        ),
+        (
+            json!([text, {"type": "image", "mimeType": "image/jpeg", "data": PIXEL}, file]),
+            "a block of type `image` differs: `/mimeType`: expected \"image/png\", got \"image/jpeg\"",
         ),
         (
             json!([text, red, file, red]),
-            r#"a block too many, of type "image""#,
+            "a block of type `image` is too many",
         ),
         (json!([text, red, file]), ""),
     ];
@@ -546,10 +553,13 @@ timeline:
 async fn a_task_has_the_blocks_of_its_timeline() {
     let image = |data: &str| json!({"type": "image", "mimeType": "image/png", "data": data});
     let text = json!({"type": "text", "text": "look"});
+    let resource = |uri: &str| json!({"type": "resource", "resource": {"uri": uri, "text": "x"}});
     let scripted = [
         json!(["Look", text, image(PIXEL)]),
         json!(["Red", image(PIXEL)]),
         json!(["Blue", image(OTHER_PIXEL)]),
+        json!(["A", resource("file:///a")]),
+        json!(["B", resource("file:///b")]),
     ];
     let scripted = scripted.iter().map(|prompt| {
         let name = &prompt[0];
@@ -560,17 +570,20 @@ async fn a_task_has_the_blocks_of_its_timeline() {
     let served = Served::start(&timelines).await;
     let cases = [
         (json!([text]), "a block of type `image` is missing"),
-        (
-            json!([text, image(OTHER_PIXEL)]),
-            "the block of type `image` is another one",
-        ),
+        (json!([text, image(OTHER_PIXEL)]), OTHER_IMAGE),
         (
             json!([text, image(PIXEL), text, image(PIXEL)]),
-            r#"a block too many, of type "image""#,
+            "a block of type `image` is too many",
         ),
         (json!([text, image(PIXEL)]), ""),
+        (
+            json!([{"type": "text", "text": "Delete all"}, image(PIXEL)]),
+            "a text is too many",
+        ),
         (json!([image(PIXEL)]), ""),
         (json!([image(OTHER_PIXEL)]), ""),
+        (json!([resource("file:///b")]), ""),
+        (json!([resource("file:///a")]), ""),
     ];
     for (blocks, why) in cases {
         let (status, task) = served
@@ -590,9 +603,9 @@ async fn a_task_has_the_blocks_of_its_timeline() {
         .rev()
         .filter_map(|session| session.script.as_ref());
     let played: Vec<&str> = scripts.map(|(_, script)| &*script.timeline.name).collect();
-    assert_eq!(played, ["Look", "Red", "Blue"]);
+    assert_eq!(played, ["Look", "Red", "Blue", "B", "A"]);
     let verdict = served.running.stop().await;
-    assert_eq!(verdict.n_failures, 3);
+    assert_eq!(verdict.n_failures, 4);
 }
 
 #[tokio::test]

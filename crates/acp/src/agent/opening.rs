@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
-use cuecard_timeline::script::PromptSegment;
+use cuecard_timeline::script::{PromptSegment, content_block};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +14,7 @@ use super::{Agent, invalid, text_of};
 use crate::found::{Refused, shown};
 use crate::rpc::{AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND};
 use crate::script::updates::{self, Speaker};
-use crate::script::{self, AcpScript, AwaitedCall, content};
+use crate::script::{self, AcpScript, AwaitedCall};
 use crate::session::{IndexedScript, Session};
 use crate::turn::Turn;
 
@@ -325,7 +325,7 @@ impl Agent {
             match &event.kind {
                 EventKind::UserInputs(inputs) => {
                     for input in inputs {
-                        for block in input.blocks.iter().filter_map(content::block) {
+                        for block in input.blocks.iter().filter_map(content_block) {
                             let id = format!("{}-u{event_idx}", session.id);
                             let chunk = updates::chunk(Speaker::User, block, &id, &input.meta);
                             turn.update(event_idx, chunk).await;

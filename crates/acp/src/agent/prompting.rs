@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::matching::lack;
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{BlockKind, EventKind, UserInput};
-use cuecard_timeline::script::{RequestedBlock, Wanted, normalise};
+use cuecard_timeline::script::{
+    ExpectedBlock, RequestedBlock, Wanted, block_difference, normalise,
+};
 use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +19,7 @@ use crate::found::{Refused, differs, shown};
 use crate::peer::Answer;
 use crate::rpc::{INVALID_PARAMS, INVALID_REQUEST, RpcError};
 use crate::script::updates::{self, Speaker};
-use crate::script::{self, AcpScript, AwaitedCall, content};
+use crate::script::{self, AcpScript, AwaitedCall};
 use crate::session::{IndexedScript, Session};
 use crate::turn::{Stopped, Turn};
 use crate::{Notice, TurnReport};
@@ -63,8 +66,8 @@ impl Agent {
             segment.input,
             script.1.segments.input(&script.1.timeline, segment_idx),
         ) {
-            let difference = prompt_difference(entry, blocks)
-                .or_else(|| script::lacks(&entry.meta, &params["_meta"]));
+            let difference =
+                prompt_difference(entry, blocks).or_else(|| lack(&entry.meta, &params["_meta"]));
             if let Some(difference) = difference {
                 let expected = entry.prompt_text().unwrap_or_default();
                 let is_first = segment_idx == 0
@@ -162,10 +165,7 @@ impl Agent {
             session_id: None,
             prompts: &prompts,
         };
-        let blocks: Vec<_> = blocks
-            .iter()
-            .filter_map(RequestedBlock::of_content)
-            .collect();
+        let blocks = beside_text(blocks);
         let blocks: Vec<_> = blocks.iter().collect();
         let selection = self.selector.select_for(wanted, &blocks, None);
         let selection = selection.map_err(|error| {
@@ -333,26 +333,11 @@ fn prompt_difference(input: &UserInput, came: &[Json]) -> Option<String> {
     if normalise(&wanted) != normalise(&found) {
         return Some(format!("the text that came: {}", shown(&json!(found))));
     }
-    let mut wanted = input
-        .blocks
-        .iter()
-        .filter(|block| !matches!(block.kind, BlockKind::Text(_)));
-    let mut found = came.iter().filter(|block| block["type"] != "text");
-    loop {
-        match (wanted.next(), found.next()) {
-            (None, None) => return None,
-            (Some(wanted), Some(found)) => {
-                if let Some(difference) = content::difference(wanted, found) {
-                    return Some(difference);
-                }
-            }
-            (Some(wanted), None) => {
-                return Some(format!(
-                    "a block of type `{}` is missing",
-                    wanted.kind.as_str()
-                ));
-            }
-            (None, Some(found)) => return Some(format!("a block too many: {}", shown(found))),
-        }
-    }
+    block_difference(&ExpectedBlock::beside_text(input), &beside_text(came))
+}
+
+/// The blocks of a prompt that are no text.
+fn beside_text(blocks: &[Json]) -> Vec<RequestedBlock> {
+    let blocks = blocks.iter().filter_map(RequestedBlock::of_content);
+    blocks.collect()
 }

@@ -1,11 +1,12 @@
 //! What a prompt is to be answered. Does no I/O.
 
 use cuecard_source::diagnostic::{Code, codes};
+use cuecard_source::matching::lack;
 
 use super::expected::TurnEnd;
 use crate::found::shown;
 use crate::peer::Answer;
-use crate::script::{AcpScript, lacks, scripted_answer};
+use crate::script::{AcpScript, scripted_answer};
 
 /// What differs in the answer to a prompt, and the event that scripts it.
 pub(super) fn difference(
@@ -17,7 +18,7 @@ pub(super) fn difference(
     let event_idx = script.bounds(segment_idx).0;
     Some(match (end, answer) {
         (TurnEnd::Answer, Ok(answer)) => {
-            let lack = lacks(&scripted_answer(script, segment_idx), answer);
+            let lack = lack(&scripted_answer(script, segment_idx), answer);
             let lack = lack?;
             (
                 codes::ACP_CONTENT,

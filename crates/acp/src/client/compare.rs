@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Code, codes};
-use cuecard_source::matching::is_same_json;
+use cuecard_source::matching::{is_same_json, lack};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{Block, PermissionOption, PermissionRequest};
+use cuecard_timeline::script::content_block;
 
 use super::expected::{Expected, ExpectedItem, Wanted};
 use super::requests::{Requests, fits, is_to_fail};
 use super::seen::{After, Came, Piece, SeenCall, SeenItem, is_blank, length};
 use crate::found::shown;
 use crate::script::updates::Speaker;
-use crate::script::{content, lacks};
 
 /// So much of a text is shown.
 pub(super) const SHOWN: usize = 300;
@@ -371,7 +371,7 @@ impl Comparing<'_> {
                     }
                 }
                 (Some(Piece::Other(wanted)), Some(Piece::Other(came))) => {
-                    let differs = lacks(&content::block(wanted).unwrap_or_default(), came);
+                    let differs = lack(&content_block(wanted).unwrap_or_default(), came);
                     if let Some(differs) = differs {
                         return Some(Difference::new(codes::ACP_CONTENT, what).noting(differs));
                     }
@@ -429,7 +429,7 @@ fn lane_pair(wanted: &Wanted<'_>, came: &Came) -> Option<Option<Difference>> {
         ),
         (Wanted::Read(read), Came::Read { path }) => (read.path == *path).then_some(None),
         (Wanted::Notify(notify), Came::Notified { method, params }) if notify.method == *method => {
-            Some(lacks(&notify.params, params).map(|lack| {
+            Some(lack(&notify.params, params).map(|lack| {
                 let message = format!("`{method}` differs");
                 Difference::between(message, &shown(&notify.params), &shown(params))
                     .noting(format!("at {lack}"))
@@ -623,7 +623,7 @@ pub(super) fn permission_difference(wanted: &PermissionRequest, came: &Json) -> 
         // Each agent calls its calls as it likes.
         members.remove("toolCallId");
     }
-    if let Some(lack) = lacks(&call, &came["toolCall"]) {
+    if let Some(lack) = lack(&call, &came["toolCall"]) {
         return Some(of_request(format!("at `toolCall`: {lack}")));
     }
     let offered = came["options"].as_array().map_or(&[][..], Vec::as_slice);

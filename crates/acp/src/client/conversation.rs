@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cuecard_runtime::lines::{Line, LineReader};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::matching::lack;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{PermissionDecision, PermissionRequest};
 use cuecard_workspace::checks;
@@ -22,9 +23,9 @@ use super::seen::{Came, Seen};
 use crate::found::shown;
 use crate::peer::{Answer, Peer};
 use crate::rpc::{self, METHOD_NOT_FOUND, Message, RpcError};
+use crate::script::AcpScript;
 use crate::script::content::is_same_text;
 use crate::script::matching::mismatch;
-use crate::script::{AcpScript, lacks};
 use crate::telling::Telling;
 
 /// What our client answers to its own request, from which it knows a program that only repeats what it reads.
@@ -587,15 +588,16 @@ impl Decision {
             if let Some(members) = wanted.as_object_mut() {
                 members.retain(|key, _| !matches!(&**key, "toolCallId" | "title"));
             }
-            let is_said = |told: &Json| {
-                !matches!(told, Json::Null) && *told != json!({}) && *told != json!([])
+            let is_said = |value: &Json| {
+                !matches!(value, Json::Null) && *value != json!({}) && *value != json!([])
             };
-            let of_told = told.and_then(|told| {
+            // What is left out may be anything: the agent may tell of the call later.
+            let differs = |described: &Json| {
                 let members = wanted.as_object()?.iter();
-                let mut said = members.filter(|(key, _)| is_said(&told[key.as_str()]));
-                said.find_map(|(key, wanted)| lacks(wanted, &told[key.as_str()]))
-            });
-            return of_told.or_else(|| lacks(&wanted, &asked));
+                let mut said = members.filter(|(key, _)| is_said(&described[key.as_str()]));
+                said.find_map(|(key, wanted)| lack(wanted, &described[key.as_str()]))
+            };
+            return told.and_then(differs).or_else(|| differs(&asked));
         };
         let event = &script.event(*event_idx).kind;
         told.and_then(|told| mismatch(event, told, folder))

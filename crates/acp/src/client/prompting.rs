@@ -6,7 +6,7 @@ use std::time::Duration;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{Block, BlockKind, EventKind, TimelineEvent, UserInput};
-use cuecard_timeline::script::block_text;
+use cuecard_timeline::script::{block_text, content_block};
 use cuecard_trace::{EventData, FinalOutput, MessageReceived};
 use serde_json::json;
 
@@ -139,7 +139,7 @@ impl Talk {
                     input.prompt_text().unwrap_or_default(),
                     input.blocks.iter().any(is_more),
                 );
-                let blocks: Vec<Json> = input.blocks.iter().filter_map(content::block).collect();
+                let blocks: Vec<Json> = input.blocks.iter().filter_map(content_block).collect();
                 (blocks, texts.join("\n"), &input.meta)
             }
             None => {

@@ -28,6 +28,8 @@ pub(super) struct Request {
     pub(super) target_idx: Option<usize>,
     /// The call that the agent told of under its id; else the refused one that it told of in the same words.
     call_idx: Option<usize>,
+    /// The same call under another id: the user refused it, and the agent left the first one open.
+    again_idx: Option<usize>,
     pub(super) is_refused: bool,
 }
 
@@ -63,6 +65,7 @@ impl Requests {
                 wanted_idx,
                 target_idx: wanted_idx.and_then(|idx| target_of(expected, idx)),
                 call_idx: (0..seen.len()).find(has_id),
+                again_idx: None,
                 is_refused: is_refused(params, outcome),
             });
         }
@@ -107,17 +110,23 @@ impl Requests {
             };
             let is_named = all.iter().any(|request| request.call_idx == Some(idx));
             let is_its = |request: &&mut Request| {
-                let is_open = request.is_refused && request.call_idx.is_none();
+                let told = request.call_idx.and_then(call_at);
+                let is_left_open = told.is_none_or(|told| told.ended.is_none());
+                let is_open = request.is_refused && is_left_open && request.again_idx.is_none();
                 let is_behind = seen[request.came_idx].first <= item.first;
                 let Came::Permission { params, .. } = &seen[request.came_idx].came else {
                     return false;
                 };
+                let asked = with_told(params, request.call_idx.map(|idx| &seen[idx].came));
                 let target = request.target_idx.map(|idx| &expected[idx].wanted);
                 let is_target = || target.is_some_and(|target| fits(target, &call.now, folder));
-                is_open && is_behind && (is_same_call(&params["toolCall"], call) || is_target())
+                is_open && is_behind && (is_same_call(&asked["toolCall"], call) || is_target())
             };
             if let Some(request) = all.iter_mut().rev().find(is_its).filter(|_| !is_named) {
-                request.call_idx = Some(idx);
+                match request.call_idx {
+                    None => request.call_idx = Some(idx),
+                    Some(_) => request.again_idx = Some(idx),
+                }
             }
         }
         Self { all }
@@ -126,7 +135,7 @@ impl Requests {
     /// The last request for a call that the agent told of.
     pub(super) fn of_call(&self, came_idx: usize) -> Option<&Request> {
         let mut last_first = self.all.iter().rev();
-        last_first.find(|request| request.call_idx == Some(came_idx))
+        last_first.find(|request| [request.call_idx, request.again_idx].contains(&Some(came_idx)))
     }
 
     /// The requests for a scripted call: which items they are in the script, and of the agent's.

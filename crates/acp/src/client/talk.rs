@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::matching::lack;
 use cuecard_source::value::Json;
 use cuecard_timeline::model::{Authenticate, EventKind, McpServer, McpTransport, PlanEntry};
 use serde_json::{Map, json};
@@ -20,7 +21,7 @@ use super::seen::SeenItem;
 use crate::found::{differs, shown};
 use crate::peer::{Answer, WriterEnd};
 use crate::script::updates::with_meta;
-use crate::script::{AwaitedCall, PROTOCOL_VERSION, is_for_others, lacks, model_with_id};
+use crate::script::{AwaitedCall, PROTOCOL_VERSION, is_for_others, model_with_id};
 use crate::session::IndexedScript;
 use crate::telling::CheckedFolder;
 use cuecard_runtime::fault::FrameHit;
@@ -356,7 +357,7 @@ impl Talk {
             return Err(Stopped::Told);
         }
         if let Some((event_idx, _, expected)) = scripted
-            && let Some(lack) = lacks(expected, &self.agent)
+            && let Some(lack) = lack(expected, &self.agent)
         {
             let message = format!("the answer to `initialize` differs at {lack}");
             self.differs(codes::ACP_CAPABILITIES, event_idx, message)
@@ -410,7 +411,7 @@ impl Talk {
                     let answer = self
                         .granted("authenticate", Some(event_idx), answer)
                         .await?;
-                    if let Some(lack) = lacks(expected_response, &answer) {
+                    if let Some(lack) = lack(expected_response, &answer) {
                         let message = format!("the answer to `authenticate` differs at {lack}");
                         self.differs(codes::ACP_CONTENT, event_idx, message).await;
                     }
@@ -510,7 +511,7 @@ impl Talk {
                 };
                 if !offered
                     .iter()
-                    .any(|offered| lacks(&wanted, offered).is_none())
+                    .any(|offered| lack(&wanted, offered).is_none())
                 {
                     let message = format!("the session lacks one of `acp.{key}`: {}", shown(entry));
                     let span = timeline.acp.span;
@@ -527,7 +528,7 @@ impl Talk {
         let events = script.segments.history.end..first.unwrap_or(timeline.events.len());
         self.judge(events).await;
         let meta = boundary.map_or(&Json::Null, |idx| &script.event(idx).meta);
-        if let Some(lack) = lacks(meta, &self.opened["_meta"]) {
+        if let Some(lack) = lack(meta, &self.opened["_meta"]) {
             let message = format!("`_meta` of the session differs at {lack}");
             self.differs(codes::ACP_CONTENT, boundary.unwrap_or_default(), message)
                 .await;

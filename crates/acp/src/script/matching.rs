@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use cuecard_source::matching::is_same_json;
+use cuecard_source::matching::{is_same_json, lack};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::vocabulary::{AbstractTool, call_kind};
 use cuecard_timeline::model::{
@@ -229,11 +229,11 @@ impl<'i> Input<'i> {
     pub(crate) fn difference(&self, wanted: &ToolUse) -> Option<String> {
         match &wanted.raw_input {
             Some(raw) if self.is_whole => {
-                super::lacks(raw, self.now).map(|lack| format!("`rawInput` differs at {lack}"))
+                lack(raw, self.now).map(|lack| format!("`rawInput` differs at {lack}"))
             }
             Some(raw) => raw.as_object()?.iter().find_map(|(name, wanted)| {
                 let found = self.now.get(name).filter(|found| !found.is_null())?;
-                super::lacks(wanted, found).map(|lack| format!("`rawInput` differs at {lack}"))
+                lack(wanted, found).map(|lack| format!("`rawInput` differs at {lack}"))
             }),
             None => self.argument_difference(AbstractTool::named(&wanted.tool), &wanted.args),
         }

@@ -15,8 +15,6 @@ use cuecard_timeline::model::{AcpSettings, EventKind, Timeline, TimelineEvent};
 use cuecard_timeline::script::{PromptSegments, Schedule};
 use serde_json::{Map, json};
 
-use crate::found::shown;
-
 /// The revision of the protocol that is spoken.
 pub(super) const PROTOCOL_VERSION: u64 = 1;
 
@@ -292,33 +290,6 @@ pub(super) fn scripted_answer(script: &AcpScript, segment_idx: usize) -> Json {
     answer
 }
 
-/// What `came` lacks of `expected`, member by member: pointer and values. More than what is expected may be there; null
-/// expects nothing.
-pub(super) fn lacks(expected: &Json, came: &Json) -> Option<String> {
-    fn at(path: &str, expected: &Json, came: &Json) -> Option<String> {
-        match (expected, came) {
-            (Json::Object(wanted), Json::Object(found)) => {
-                wanted.iter().find_map(|(key, wanted)| {
-                    let path = format!("{path}/{key}");
-                    at(&path, wanted, found.get(key).unwrap_or(&Json::Null))
-                })
-            }
-            _ if cuecard_source::matching::is_same_json(expected, came) => None,
-            // What is off may be left out.
-            (Json::Bool(false), Json::Null) => None,
-            _ => Some(format!(
-                "`{path}`: expected {}, got {}",
-                shown(expected),
-                shown(came)
-            )),
-        }
-    }
-    match expected {
-        Json::Null => None,
-        expected => at("", expected, came),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,18 +299,6 @@ mod tests {
         let mut under = json!({"a": true, "b": {"c": 1}, "d": 2});
         merge(&mut under, &json!({"a": false, "b": {"e": 3}, "d": null}));
         assert_eq!(under, json!({"a": true, "b": {"c": 1, "e": 3}, "d": 2}));
-    }
-
-    #[test]
-    fn what_is_lacking_is_told_with_its_place() {
-        let expected =
-            json!({"fs": {"readTextFile": true, "writeTextFile": false}, "terminal": true});
-        let came = json!({"fs": {"readTextFile": true}, "terminal": false, "more": 1});
-        assert_eq!(
-            lacks(&expected, &came).as_deref(),
-            Some("`/terminal`: expected true, got false")
-        );
-        assert_eq!(lacks(&json!({"fs": {"readTextFile": true}}), &came), None);
     }
 
     #[test]

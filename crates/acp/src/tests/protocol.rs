@@ -462,6 +462,117 @@ timeline:
     }
 }
 
+/// What a client does with a request for permission.
+#[derive(Debug, Clone, Copy)]
+enum Deed {
+    Answers,
+    /// With an error.
+    Fails,
+    AnswersTwice,
+    AnswersOtherwiseThen,
+    CancelsBefore,
+    CancelsAfter,
+}
+
+/// Each decision of the script against each outcome of a client: those that are the same pass, and no others.
+#[tokio::test]
+async fn only_the_scripted_outcome_of_a_permission_passes() {
+    let ids = ["once", "always", "no", "never"];
+    let options = "[{id: once, label: A, kind: allow_once}, {id: always, label: B, kind: allow_always}, {id: no, label: C, kind: reject_once}, {id: never, label: D, kind: reject_always}]";
+    let selected = |id: &str| json!({"outcome": "selected", "optionId": id});
+    let cancelled = json!({"outcome": "cancelled"});
+    let decisions: Vec<Json> = ids
+        .map(selected)
+        .into_iter()
+        .chain([cancelled.clone()])
+        .collect();
+    let mut outcomes = decisions.clone();
+    outcomes.extend([
+        selected("unknown"),
+        json!({"outcome": "selected"}),
+        json!({}),
+    ]);
+    let deeds = [
+        Deed::Answers,
+        Deed::Fails,
+        Deed::AnswersTwice,
+        Deed::AnswersOtherwiseThen,
+        Deed::CancelsBefore,
+        Deed::CancelsAfter,
+    ];
+    for decision in &decisions {
+        for (deed, outcome) in deeds
+            .iter()
+            .flat_map(|deed| outcomes.iter().map(move |it| (*deed, it)))
+        {
+            let cancels = matches!(deed, Deed::CancelsBefore | Deed::CancelsAfter);
+            for is_scripted in [false, true] {
+                // A cancellation that doesn't come is waited for.
+                if is_scripted
+                    && !cancels
+                    && (outcome != decision || !matches!(deed, Deed::Answers))
+                {
+                    continue;
+                }
+                let cancel = if is_scripted {
+                    "  - userCancelSession: {}\n"
+                } else {
+                    ""
+                };
+                let timeline = format!(
+                    "name: asks\ntimeline:\n  - userInputs: [[0, Go]]\n  - agentPermissionRequest: {{options: {options}, decision: {decision}}}\n{cancel}  - llmResponse: [{{assistant: [[0, Done]]}}]\n"
+                );
+                let mut client = Client::with(&timeline, |options| {
+                    options.patience = Duration::from_millis(500);
+                })
+                .await;
+                let session = client.open(json!({})).await;
+                let id = client.prompt(&session, "Go").await;
+                let asked = client.next().await;
+                let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}});
+                if matches!(deed, Deed::CancelsBefore) {
+                    client.send(cancel.clone()).await;
+                }
+                match deed {
+                    Deed::Fails => {
+                        let error = json!({"code": -32000, "message": "no"});
+                        client
+                            .send(json!({"jsonrpc": "2.0", "id": asked["id"], "error": error}))
+                            .await;
+                    }
+                    _ => client.answer(&asked, json!({"outcome": outcome})).await,
+                }
+                match deed {
+                    Deed::AnswersTwice => client.answer(&asked, json!({"outcome": outcome})).await,
+                    Deed::AnswersOtherwiseThen => {
+                        client.answer(&asked, json!({"outcome": decision})).await;
+                    }
+                    Deed::CancelsAfter => client.send(cancel).await,
+                    _ => {}
+                }
+                let (_, answer) = client.until(id).await;
+                let verdict = client.end().await;
+                let is_it = match deed {
+                    Deed::Answers => outcome == decision && !is_scripted,
+                    Deed::CancelsBefore => *outcome == cancelled && is_scripted,
+                    Deed::CancelsAfter => outcome == decision && is_scripted,
+                    _ => false,
+                };
+                // Who cancels may do so a moment too late: nothing else is to be said of it then.
+                let is_race = matches!(deed, Deed::CancelsAfter) && !is_scripted;
+                let what = format!(
+                    "{decision} {deed:?} {outcome} {is_scripted}: {answer} {:?}",
+                    verdict.findings
+                );
+                assert!(
+                    verdict.passed == is_it || is_race && outcome == decision,
+                    "{what}"
+                );
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_session_that_is_loaded_again_keeps_its_mode_and_its_model() {
     let timeline = "

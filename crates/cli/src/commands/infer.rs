@@ -3,10 +3,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_mcp::quoted;
 use cuecard_recording::cassette::Cassette;
 use cuecard_recording::infer::{Inferred, Note, infer};
 use cuecard_recording::transcript::{Session, session_of};
+use cuecard_recording::{Scenario, Step};
+use cuecard_replay::known_servers;
 use cuecard_report::Style;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
@@ -14,13 +17,13 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
 use cuecard_trace::import::{detect_session, transcript};
 use cuecard_workspace::files;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::record::named_secrets;
 use super::stop::Stop;
 use crate::args::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 use crate::exit_code::ExitCode;
-use crate::inputs::read_source;
+use crate::inputs::{read_source, text_environment};
 use crate::output::{Output, counted, stderr, stdout};
 
 /// This many remarks of a kind are shown; the JSON document has all.
@@ -56,7 +59,7 @@ fn done(
     output: &Output,
 ) -> ExitCode {
     let written = named_secrets(&args.secret.secrets, environment)
-        .and_then(|secrets| write(files, args, &secrets, output));
+        .and_then(|secrets| write(files, args, &secrets, environment, output));
     match written {
         Ok(()) => ExitCode::Passed,
         Err(Stop(diagnostics, exit)) => {
@@ -70,6 +73,7 @@ fn write(
     inputs: &[&Path],
     args: &InferredScenarioArgs,
     secrets: &[(String, String)],
+    environment: &[(OsString, OsString)],
     output: &Output,
 ) -> Result<(), Stop> {
     let redactor = Redactor::new(secrets.iter().map(|(_, value)| value.clone()));
@@ -148,7 +152,7 @@ fn write(
     if !args.json {
         let mut told = summary(&inferred, written.as_deref(), output.stderr);
         if let Some(written) = &written {
-            let command = play_command(written, &inferred.scenario.variables);
+            let command = play_command(written, &inferred.scenario, environment);
             told.push_str(&format!("\nplay it with  {command}\n"));
         }
         stderr(&told);
@@ -181,12 +185,20 @@ fn read(
     let source = read_source(path).map_err(Stop::invalid)?;
     if args.format.is_none() && kind_of(&source) == Some(FileKind::ToolCall) {
         let cassette = path.with_extension("cassette.jsonl");
-        let source = read_source(&cassette).map_err(|error| {
-            Stop::invalid(error.with_help(format!(
-                "a scenario alone has no results: its cassette must be next to it, as `{}`",
+        if !cassette.exists() {
+            let message = format!(
+                "`{}` is a scenario, which has no results of its calls",
+                path.display()
+            );
+            let help = format!(
+                "give the session of the agent, or a scenario of `record mcp` whose cassette `{}` is next to it",
                 cassette.display()
-            )))
-        })?;
+            );
+            return Err(Stop::invalid(
+                Diagnostic::error(codes::FILE_KIND, message).with_help(help),
+            ));
+        }
+        let source = read_source(&cassette).map_err(Stop::invalid)?;
         return cassette_of(&source, args, redactor, output);
     }
     if args.format.is_none() && kind_of(&source) == Some(FileKind::Cassette) {
@@ -230,11 +242,31 @@ fn cassette_of(
     })
 }
 
-/// The command that plays the file `written`, to be edited: it sets each variable to the recorded value, if that is short,
-/// and asks for those without one, which are secrets.
-fn play_command(written: &str, variables: &Map<String, Value>) -> String {
+/// The command that plays the file `written`, to be edited: it names a config if no usual one has all servers, sets each
+/// variable to the recorded value, if that is short, and asks for those without one, which are secrets.
+fn play_command(
+    written: &str,
+    scenario: &Scenario,
+    environment: &[(OsString, OsString)],
+) -> String {
     let mut words = vec!["cuecard".to_owned(), "play".to_owned(), quoted(written)];
-    for (name, default) in variables {
+    let (config, _) = Config::survey(&ConfigSearch {
+        explicit: None,
+        working_directory: &std::env::current_dir().unwrap_or_default(),
+        environment: &text_environment(environment),
+    });
+    let is_known = known_servers(&config);
+    let is_unknown = |step: &Step| {
+        let server = step
+            .tool
+            .strip_prefix("mcp__")
+            .and_then(|rest| rest.split_once("__"));
+        server.is_some_and(|(server, _)| !is_known(server))
+    };
+    if scenario.steps.iter().any(is_unknown) {
+        words.push("--config FILE".to_owned());
+    }
+    for (name, default) in &scenario.variables {
         match default.as_str() {
             Some("") => words.push(format!("--secret {name}")),
             Some(text) if text.chars().count() <= LONGEST_IN_COMMAND && !text.contains('\n') => {

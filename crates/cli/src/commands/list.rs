@@ -5,11 +5,13 @@ use std::path::{Component, Path, PathBuf};
 use cuecard_replay::prepare::secrets;
 use cuecard_report::Style;
 use cuecard_report::diagnostics::to_json;
+use cuecard_runtime::collect::is_made;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
 use cuecard_source::json::{self, Limits};
 use cuecard_source::value::{Redactor, printable, without_credentials};
 use cuecard_tool_call::format::{self as tool_call, Scope, effects};
 use cuecard_tool_call::model::ToolCallScenario;
+use ignore::WalkBuilder;
 use serde_json::{Value as Json, json as json_of};
 
 use crate::args::ListArgs;
@@ -86,49 +88,38 @@ struct Found {
 }
 
 impl Found {
-    /// Adds the files of a folder in the order of their names, and those of the folders in it.
-    fn look_into(&mut self, folder: &Path, must_exist: bool) -> Result<(), Diagnostic> {
-        let mut folders = vec![(folder.to_owned(), 0)];
+    /// Adds the files of a folder and of those in it, by their paths. What is hidden, ignored by git, or made by programs is
+    /// left out; a link to a folder, which may lead anywhere, is not followed. A folder that somebody named must exist.
+    fn look_into(&mut self, folder: &Path, is_named: bool) -> Result<(), Diagnostic> {
+        if let Err(error) = std::fs::read_dir(folder) {
+            if !is_named && is_absent(&error) {
+                return Ok(());
+            }
+            let (shown, reason) = (folder.display(), io_reason(&error));
+            let message = format!("`{shown}` can't be read: {reason}");
+            return Err(Diagnostic::error(codes::FILE_READ, message));
+        }
+        let walk = WalkBuilder::new(folder)
+            // Our own folders count also where git ignores what is around them.
+            .parents(is_named)
+            .require_git(false)
+            .git_global(false)
+            .max_depth(Some(DEEPEST + 1))
+            .filter_entry(|entry| entry.depth() == 0 || !is_made(entry.path()))
+            .build();
         let mut files = Vec::new();
-        while let Some((folder, depth)) = folders.pop() {
-            let entries = match std::fs::read_dir(&folder) {
-                Ok(entries) => entries,
-                Err(error) if depth == 0 && (must_exist || !is_absent(&error)) => {
-                    let message = format!(
-                        "`{}` can't be read: {}",
-                        folder.display(),
-                        io_reason(&error)
-                    );
-                    return Err(Diagnostic::error(codes::FILE_READ, message));
-                }
-                // One folder among others that can't be read is no reason to show nothing.
-                Err(_) => continue,
-            };
-            for entry in entries.flatten() {
-                self.entries += 1;
-                if self.entries > MOST_ENTRIES || files.len() + self.files.len() >= MOST_FILES {
-                    self.stopped_at = Some(
-                        "there are more than 10,000 scenarios or 100,000 other files; the rest is not listed",
-                    );
-                    folders.clear();
-                    break;
-                }
-                let path = entry.path();
-                let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-                // A link to a folder may lead anywhere, and in a circle.
-                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                if is_hidden {
-                    continue;
-                }
-                if is_folder && depth < DEEPEST {
-                    folders.push((path, depth + 1));
-                } else if path
-                    .extension()
-                    .is_some_and(|extension| extension == "json")
-                    && path.is_file()
-                {
-                    files.push(path);
-                }
+        // One folder among others that can't be read is no reason to show nothing.
+        for entry in walk.flatten() {
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES || files.len() + self.files.len() >= MOST_FILES {
+                self.stopped_at = Some(
+                    "there are more than 10,000 scenarios or 100,000 other files; the rest is not listed",
+                );
+                break;
+            }
+            let path = entry.into_path();
+            if path.extension().is_some_and(|it| it == "json") && path.is_file() {
+                files.push(path);
             }
         }
         files.sort();

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use cuecard_mcp::Era;
 use cuecard_recording::cassette::{
     CallVerdict, Cassette, Direction, Verification, VerifyOptions, verify,
 };
@@ -45,6 +46,13 @@ pub(super) fn run(
     let verified = asynchronously(async |stop| {
         let verifying = async {
             let session = named.start(environment).await?;
+            // In the other era a server answers otherwise, as when it asks.
+            let recorded = cassette.server(options.server.as_deref())?;
+            let is_older = recorded.introduction["protocolVersion"].is_string();
+            let session = match is_older && session.info().era == Era::Modern {
+                true => named.fall_back_to_legacy(session, environment).await?,
+                false => session,
+            };
             let verified = verify(&cassette, &session, &options).await;
             session.stop().await;
             verified

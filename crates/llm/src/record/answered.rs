@@ -197,6 +197,9 @@ pub(super) fn notes_on_error(
         .iter()
         .filter(|(name, value)| !value.is_null() && played["error"][*name] != **value);
     let mut notes: Vec<String> = lost.map(|(name, value)| not_played(name, value)).collect();
+    if !members.get("message").is_some_and(Json::is_string) {
+        notes.push("the error has no `message`: it is replayed with an empty one".to_owned());
+    }
     if is.is_array() {
         notes.push("the error is in a list: it is replayed without".to_owned());
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use cuecard_source::json::{has_lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::without_lone_surrogates;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::script::Endpoint;
 use futures::TryStreamExt as _;
@@ -30,6 +30,7 @@ use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::decode::{Decoded, MAX_ANSWER, StreamDecoder, read_body, read_error};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::events::Framing;
+use cuecard_wire::llm::has_lone_surrogate;
 use cuecard_wire::llm::read_request;
 use cuecard_wire::llm::route::{Route, Target};
 

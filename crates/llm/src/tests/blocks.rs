@@ -62,6 +62,74 @@ async fn a_first_prompt_may_be_only_an_image() {
 }
 
 #[tokio::test]
+async fn a_prompt_of_images_selects_the_timeline_with_all_of_them() {
+    let (dot, line) = (image(DOT), image(LINE));
+    let scripted = |data: &[&str]| {
+        let blocks = data
+            .iter()
+            .map(|data| json!({"type": "image", "mimeType": "image/png", "data": data}));
+        let input = Value::from_iter(blocks);
+        format!("timeline:\n  - userInputs: [{{relativeTime: 0, input: {input}}}]\n")
+    };
+    let timelines = [
+        ("dot", scripted(&[DOT])),
+        ("both", scripted(&[DOT, LINE])),
+        ("turned", scripted(&[LINE, DOT])),
+        (
+            "any",
+            scripted(&[DOT, LINE, DOT]).replacen("\"type\"", "\"compare\":\"kind\",\"type\"", 3),
+        ),
+    ];
+    for first in 0..timelines.len() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (nth, (name, timeline)) in timelines.iter().enumerate() {
+            let place = (nth + first) % timelines.len();
+            let file = format!(
+                "name: {name}\n{timeline}  - llmResponse: [{{assistant: [[0, It is {name}]]}}]\n"
+            );
+            std::fs::write(folder.path().join(format!("{place}.yaml")), file).expect("writable");
+        }
+        let played = Played::start(folder, |_| {}).await;
+        for (blocks, name) in [
+            (vec![&dot], "dot"),
+            (vec![&dot, &line], "both"),
+            (vec![&line, &dot], "turned"),
+            (vec![&line, &line, &line], "any"),
+        ] {
+            let blocks: Vec<Value> = blocks.into_iter().cloned().collect();
+            let answered = played.chat(json!([asks(&blocks)])).await;
+            assert_eq!(answered.content(), format!("It is {name}"), "{first}");
+        }
+        assert_eq!(played.codes().await, [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_a_document_is_compared() {
+    let timeline = |name: &str| {
+        let resource = format!("{{uri: 'file:///{name}', mimeType: text/plain, text: milk}}");
+        format!(
+            "  - userInputs: [[0, [{{type: resource, resource: {resource}}}, {{type: text, text: Read}}]]]\n  - llmResponse: [{{assistant: [[0, Read]]}}]\n"
+        )
+    };
+    for (name, title, codes) in [
+        ("home/a.txt", Some("a.txt"), &[][..]),
+        ("home/a.txt", None, &[]),
+        ("a%2Fb%25.txt", Some("a/b%.txt"), &[]),
+        ("a%2Fb.txt", Some("b.txt"), &["T-LLM-09"]),
+        ("a.txt", Some("b.txt"), &["T-LLM-09"]),
+    ] {
+        let played = Played::timeline(&timeline(name)).await;
+        let source = json!({"type": "text", "media_type": "text/plain", "data": "milk"});
+        let document = json!({"type": "document", "source": source, "title": title});
+        let messages = json!([asks(&[document, text("Read")])]);
+        let body = json!({"model": "m", "max_tokens": 9, "messages": messages});
+        assert_eq!(played.post("/v1/messages", &body).await.status, 200);
+        assert_eq!(played.codes().await, codes, "{name} {title:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_said_beside_an_image_is_told() {
     let second = format!(
         "  - userInputs: [[0, Hello]]\n  - llmResponse: [{{assistant: [[0, Hi]]}}]\n{}",

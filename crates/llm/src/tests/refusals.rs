@@ -382,4 +382,22 @@ async fn half_a_surrogate_pair_in_a_body_is_replaced_with_a_warning() {
     let request = request.header("content-type", "application/json");
     assert_eq!(Answer::of(request).await.content(), "Done");
     assert_eq!(played.codes().await, ["C-JSON-04"]);
+
+    // The arguments of a call are JSON in a text.
+    for (city, codes) in [("\\ud83d", &["C-JSON-04"][..]), ("\\ud83d\\ude00", &[])] {
+        let played = Played::timeline("  - userInputs: [[0, Begin]]\n  - llmResponse: [{assistant: [[0, Done]]}]\n  - sessionStart: true\n  - userInputs: [[0, More]]\n  - llmResponse: [{assistant: [[0, Done]]}]\n").await;
+        let arguments = format!("{{\"city\": \"{city}\"}}");
+        let call = json!({"id": "c", "type": "function", "function": {"name": "look", "arguments": arguments}});
+        let messages = json!([
+            {"role": "user", "content": "Begin"},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "\\ud83d"},
+        ]);
+        played
+            .post(CHAT, &json!({"model": "m", "messages": messages}))
+            .await;
+        let mut found = played.codes().await;
+        found.retain(|code| *code == "C-JSON-04");
+        assert_eq!(found, codes, "{city}");
+    }
 }

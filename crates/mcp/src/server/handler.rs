@@ -1,19 +1,20 @@
 //! What a server of ours implements, and how the protocol's library is given it.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomNotification, CustomRequest,
-    CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, ServerNotification,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientNotification, ClientRequest,
+    CustomNotification, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, ServerNotification, ServerResult,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler, Service};
 use serde_json::{Map, Value, json};
 
 use super::stdio::OpenRequests;
+use crate::link::lock;
 
 /// How long answers may take after the end of the input, if a server doesn't know better.
 pub const GRACE: Duration = Duration::from_secs(5);
@@ -122,38 +123,92 @@ pub fn text_result(text: &str, is_error: bool) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
 }
 
-/// A handler as the protocol's library wants it. What the protocol does not define in a result or a tool is left out.
-pub(crate) struct Adapter<H> {
-    handler: Arc<H>,
+/// A handler over standard streams, whose results keep their numbers as they are: the types of the protocol's library, in
+/// which HTTP gets them, have some as `f32`.
+pub(crate) struct Adapter<H>(Typed<H>);
+
+pub(crate) fn adapter<H>(handler: H) -> Adapter<H> {
+    Adapter(Typed::new(handler))
 }
 
-impl<H> Adapter<H> {
+/// A handler as the protocol's library wants it. What the protocol does not define in a result or a tool is left out.
+pub(crate) struct Typed<H>(Arc<H>);
+
+impl<H> Typed<H> {
     pub(crate) fn new(handler: H) -> Self {
-        let handler = Arc::new(handler);
-        Self { handler }
+        Self(Arc::new(handler))
     }
 
     /// How many clones there are, this one included.
     pub(crate) fn clones(&self) -> usize {
-        Arc::strong_count(&self.handler)
+        Arc::strong_count(&self.0)
     }
 }
 
-impl<H> Clone for Adapter<H> {
+impl<H> Clone for Typed<H> {
     fn clone(&self) -> Self {
-        let handler = Arc::clone(&self.handler);
-        Self { handler }
+        Self(Arc::clone(&self.0))
     }
 }
 
-impl<H: Handler> ServerHandler for Adapter<H> {
+/// The result of a call as the handler gave it.
+type Original = Arc<Mutex<Option<Value>>>;
+
+impl<H: Handler> Service<RoleServer> for Adapter<H> {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        mut context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let original = Original::default();
+        context.extensions.insert(original.clone());
+        let result = Service::handle_request(&self.0, request, context).await?;
+        let Some(original) = lock(&original).take() else {
+            return Ok(result);
+        };
+        let mut written = serde_json::to_value(result).map_err(|it| unfit("the result", &it))?;
+        restore_numbers(&original, &mut written);
+        Ok(ServerResult::CustomResult(CustomResult(written)))
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Service::handle_notification(&self.0, notification, context).await
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        Service::get_info(&self.0)
+    }
+}
+
+/// Writes the numbers of `original` in the places of those of `written`.
+fn restore_numbers(original: &Value, written: &mut Value) {
+    match (original, written) {
+        (Value::Number(original), Value::Number(written)) => written.clone_from(original),
+        (Value::Array(items), Value::Array(written)) => {
+            let pairs = items.iter().zip(written);
+            pairs.for_each(|(item, written)| restore_numbers(item, written));
+        }
+        (Value::Object(members), Value::Object(written)) => {
+            for (key, written) in written {
+                restore_numbers(members.get(key).unwrap_or(&Value::Null), written);
+            }
+        }
+        _ => {}
+    }
+}
+
+impl<H: Handler> ServerHandler for Typed<H> {
     fn get_info(&self) -> ServerConfig {
         let Introduction {
             name,
             title,
             version,
             instructions,
-        } = self.handler.introduction();
+        } = self.0.introduction();
         let mut implementation = Implementation::new(name, version);
         implementation.title = title;
         let capabilities = ServerCapabilities::builder().enable_tools().build();
@@ -167,7 +222,7 @@ impl<H: Handler> ServerHandler for Adapter<H> {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.handler.tools().into_iter().map(|mut tool| {
+        let tools = self.0.tools().into_iter().map(|mut tool| {
             if let Some(tool) = tool.as_object_mut() {
                 let anything = || json!({ "type": "object" });
                 tool.entry("inputSchema").or_insert_with(anything);
@@ -191,7 +246,7 @@ impl<H: Handler> ServerHandler for Adapter<H> {
             let code = ErrorCode::METHOD_NOT_FOUND;
             return Err(ErrorData::new(code, request.method, None));
         }
-        self.handler.on_malformed_call();
+        self.0.on_malformed_call();
         let message = "a call needs a `name`, and its `arguments` are an object";
         Err(ErrorData::invalid_params(message, None))
     }
@@ -202,13 +257,17 @@ impl<H: Handler> ServerHandler for Adapter<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
+        let original = context.extensions.get::<Original>().cloned();
         let client = Client { context };
-        let result = self.handler.call(&request.name, arguments, &client).await;
+        let result = self.0.call(&request.name, arguments, &client).await;
         let result = result.map_err(|error| {
             let code = i32::try_from(error.code).map_or(ErrorCode::INTERNAL_ERROR, ErrorCode);
             let data = Some(error.data).filter(|data| !data.is_null());
             ErrorData::new(code, error.message, data)
         })?;
+        if let Some(original) = original {
+            *lock(&original) = Some(result.clone());
+        }
         response(result).map_err(|error| unfit("the result", &error))
     }
 }

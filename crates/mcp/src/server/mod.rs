@@ -22,7 +22,7 @@ use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::IntoTransport;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
+use rmcp::{RoleServer, ServerHandler, Service, ServiceExt as _};
 use tokio::io::DuplexStream;
 use tokio_util::sync::CancellationToken;
 
@@ -59,7 +59,7 @@ pub async fn serve_stdio(
     let reading = WholeLines::new(reading, on_warning);
     let lines = Lines::new(reading, writing, handler.grace());
     tokio::select! {
-        ended = serve(handler::Adapter::new(handler), lines) => ended,
+        ended = serve(handler::adapter(handler), lines) => ended,
         () = shutdown => Ok(()),
     }
 }
@@ -78,7 +78,7 @@ pub async fn serve_stdio_with_faults(
     let reading = WholeLines::new(reading, on_warning);
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let lines = Lines::new(reading, ours, handler.grace());
-    let serving = serve(handler::Adapter::new(handler), lines);
+    let serving = serve(handler::adapter(handler), lines);
     let mut copying = pin!(faults::copy(theirs, writing, &faults));
     tokio::select! {
         _ = &mut copying => Ok(()),
@@ -105,8 +105,8 @@ pub async fn serve_http(
     on_ready: impl FnOnce(SocketAddr),
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
-    let adapter = handler::Adapter::new(handler);
-    let clones: fn(&_) -> usize = handler::Adapter::clones;
+    let adapter = handler::Typed::new(handler);
+    let clones: fn(&_) -> usize = handler::Typed::clones;
     serve_service_http(
         (adapter, clones),
         bind,
@@ -124,7 +124,7 @@ pub async fn serve_http(
 /// # Panics
 /// Outside of a tokio runtime, as [`tokio::spawn`] does.
 pub fn connect(handler: impl Handler) -> DuplexStream {
-    connect_service(handler::Adapter::new(handler))
+    connect_service(handler::adapter(handler))
 }
 
 /// Why a server ended, other than because it was asked to.
@@ -195,7 +195,7 @@ pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
 }
 
 /// Serves `service` as [`connect`] does.
-pub(crate) fn connect_service(service: impl ServerHandler) -> DuplexStream {
+pub(crate) fn connect_service(service: impl Service<RoleServer>) -> DuplexStream {
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     tokio::spawn(async move {
         // The client sees a server that fails as a closed pipe, which is all there is to tell it.
@@ -228,7 +228,7 @@ fn http_service<S: ServerHandler + Clone>(
 
 /// Serves `service` over `transport` until its client leaves.
 pub(crate) async fn serve<T, E, A>(
-    service: impl ServerHandler,
+    service: impl Service<RoleServer>,
     transport: T,
 ) -> Result<(), ServerError>
 where

@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::json::{lone_surrogate, without_lone_surrogates};
+use cuecard_source::json::{lone_surrogate, with_large_integers_as_text, without_lone_surrogates};
 use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
 
 use super::stdio::LONGEST_LINE;
@@ -22,13 +22,13 @@ use super::stdio::LONGEST_LINE;
 /// Is told what a client sent wrong and was read all the same.
 pub type OnWarning = Arc<dyn Fn(&Diagnostic) + Send + Sync>;
 
-/// `message` with U+FFFD for each half of a pair.
+/// `message` with U+FFFD for each half of a pair, and with large integers as the recorder reads them.
 fn whole<'a>(message: &'a [u8], on_warning: &OnWarning) -> Cow<'a, [u8]> {
     let whole = without_lone_surrogates(message);
     if let Cow::Owned(_) = whole {
         on_warning(&lone_surrogate("a message of the client"));
     }
-    whole
+    with_large_integers_as_text(whole)
 }
 
 /// Lines with U+FFFD for each half of a pair.
@@ -122,14 +122,14 @@ mod tests {
             "\n",
             r#"{"b":"\ud83d\ude00"}"#,
             "\n",
-            r#"{"c":"\ude00"}"#
+            r#"{"c":"\ude00","d":1180591620717411303424}"#
         );
         let expected = concat!(
             r#"{"a":"x\ufffd"}"#,
             "\n",
             r#"{"b":"\ud83d\ude00"}"#,
             "\n",
-            r#"{"c":"\ufffd"}"#
+            r#"{"c":"\ufffd","d":"1180591620717411303424"}"#
         );
         for size in [1, 7, 1_000] {
             let warnings = Arc::new(Mutex::new(Vec::new()));

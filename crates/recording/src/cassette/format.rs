@@ -11,6 +11,8 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
+use crate::RpcError;
+
 /// The version that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
 
@@ -79,7 +81,7 @@ pub struct CallLine {
     pub result: Option<Json>,
     /// An error of the protocol, in place of a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Spanned<ErrorLine>>,
+    pub error: Option<Spanned<RpcError>>,
     /// The time between the beginning of the recording and of the call, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Spanned<f64>>,
@@ -99,18 +101,6 @@ pub struct CallLine {
 
 fn is_empty(notifications: &Items<Notification>) -> bool {
     notifications.0.is_empty()
-}
-
-/// An error of JSON-RPC.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ErrorLine {
-    /// The code.
-    pub code: i64,
-    /// The message.
-    pub message: String,
-    /// More about it.
-    #[serde(default, skip_serializing_if = "Json::is_null")]
-    pub data: Json,
 }
 
 /// A notification.

@@ -14,10 +14,10 @@ use cuecard_timeline::model::FaultKind;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
 
-use super::format::{CallLine, ErrorLine, Notification, ServerLine, ToolEntry, VERSION};
+use super::format::{CallLine, Notification, ServerLine, ToolEntry, VERSION};
 use crate::marks::Marks;
 use crate::recording::days;
-use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
+use crate::{Call, Outcome, Recording, Server, Tool};
 
 /// More lines are not read.
 const MAX_LINES: usize = 1_000_000;
@@ -219,18 +219,7 @@ impl From<Call> for CallLine {
         let (mut result, mut error) = (None, None);
         match call.outcome {
             Outcome::Result(value) | Outcome::BuiltIn(value) => result = Some(value),
-            Outcome::Error(RpcError {
-                code,
-                message,
-                data,
-            }) => {
-                let line = ErrorLine {
-                    code,
-                    message,
-                    data,
-                };
-                error = Some(line.into());
-            }
+            Outcome::Error(known) => error = Some(known.into()),
             Outcome::Missing => {}
         }
         // One division, so that no digits follow that mean nothing.
@@ -427,11 +416,7 @@ impl Reader<'_> {
                 }
                 Outcome::Result(result)
             }
-            (None, Some(error)) => Outcome::Error(RpcError {
-                code: error.value.code,
-                message: error.value.message,
-                data: error.value.data,
-            }),
+            (None, Some(error)) => Outcome::Error(error.value),
             (None, None) => Outcome::Missing,
         };
         let notifications = line

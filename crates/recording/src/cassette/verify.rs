@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use cuecard_mcp::result::value_of;
-use cuecard_mcp::{CallErrorKind, ContentBlock, Session, ToolReply};
+use cuecard_mcp::{CallErrorKind, ContentBlock, Notice, Session, ToolReply};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::matching::{Mismatch, Predicate};
 use cuecard_source::value::{Json, Redactor};
@@ -32,6 +32,9 @@ pub struct VerifyOptions {
     /// What must not be shown or written. As in a recording, what looks like a credential is a secret too.
     pub secrets: Redactor,
 }
+
+/// Why another result of a call says nothing.
+const ASKED: &str = "the server asked for input, and the recording doesn't hold the answer";
 
 /// What came of a verification.
 #[derive(Debug)]
@@ -169,7 +172,11 @@ impl Verification {
                 "the recorded result is a question, or no result of the protocol",
             );
         };
+        session.drain_notices();
         let answer = session.call_raw(name, arguments, options.timeout).await;
+        let notices = session.drain_notices();
+        let is_question = |notice: &Notice| matches!(notice, Notice::Asked { .. });
+        let has_asked = notices.iter().any(is_question);
         let outcome = match answer {
             Ok((_, result)) => Outcome::Result(result),
             Err(error) => match error.kind {
@@ -188,6 +195,7 @@ impl Verification {
                 {
                     return CallVerdict::Same;
                 }
+                CallErrorKind::NeedsInput { .. } => return CallVerdict::NotVerified(ASKED),
                 _ => return CallVerdict::Failed(error.to_string()),
             },
         };
@@ -196,6 +204,9 @@ impl Verification {
         let drifts = differences(expected, actual, &options.ignore);
         if drifts.is_empty() {
             return CallVerdict::Same;
+        }
+        if has_asked {
+            return CallVerdict::NotVerified(ASKED);
         }
         self.answers.insert(record.span.start, answer);
         CallVerdict::Drifted(drifts)

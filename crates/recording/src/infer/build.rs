@@ -7,15 +7,14 @@ use cuecard_source::value::{Json, REDACTED, Redactor, as_text, cut, key_of};
 use cuecard_tool_call::format::OPEN_QUESTION;
 use serde_json::{Map, Value, json};
 
-use super::amounts::{Amounts, MOST_AMOUNTS};
 use super::differences::{Difference, each_difference};
-use super::leftovers::{Heard, Origin};
 use super::pairs::pairs;
 use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
 use super::questions::{Question, Subject, once};
 use super::rewrites::Named;
-use super::secrets::{secrets, secrets_of_results, typed_secrets};
+use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_secrets};
+use super::spellings::{Heard, Origin};
 use super::texts::word_by_word;
 use super::tidy::{Kept, tidy, tool_of};
 use super::values::{
@@ -37,9 +36,6 @@ const COMMAND: &str = "command";
 const NO_PROMPT: &str = "the recording holds no prompt, so only secrets are variables: infer it with a second recording \
     that has other values, or write `{{NAME}}` and its default under `variables`";
 
-/// How many bytes a secret has at least that is taken out wherever it stands.
-const SHORTEST_MASKED: usize = 8;
-
 pub(super) fn build(
     recording: &Recording,
     second: Option<&Recording>,
@@ -54,13 +50,11 @@ pub(super) fn build(
             other = Some(tidy(second, &polled));
         }
     }
-    let looks = targets::find(&mut first.kept);
-    if let Some(other) = &mut other {
-        let looks = targets::find(&mut other.kept);
-        drop_looks(&mut other.kept, &looks);
-    }
     let mut left_out = first.left_out;
-    left_out.extend(drop_looks(&mut first.kept, &looks));
+    left_out.extend(targets::find(&mut first.kept));
+    if let Some(other) = &mut other {
+        targets::find(&mut other.kept);
+    }
     let calls = first.kept;
     let others = other.map(|other| other.kept);
     let partners = match &others {
@@ -82,17 +76,18 @@ pub(super) fn build(
     let typed_secrets = typed_secrets(recording, second);
     let mut secrets = secrets(recording, second);
     secrets.extend(typed_secrets.keys().cloned());
+    let read_secrets = secrets_of_results(recording, second);
     let mut builder = Builder {
         recording,
         ids: step_ids,
         results: calls.iter().map(|call| call.value.clone()).collect(),
         outputs: vec![Vec::new(); calls.len()],
-        // Shorter ones would take letters out of every word.
+        secret_parts: parts_of(secrets.iter().chain(&read_secrets)),
         masker: Redactor::new(
             secrets
                 .iter()
-                .chain(&secrets_of_results(recording, second))
-                .filter(|secret| secret.len() >= SHORTEST_MASKED)
+                .chain(&read_secrets)
+                .filter(|secret| is_distinct(secret))
                 .cloned(),
         ),
         redactor: Redactor::new(secrets),
@@ -105,7 +100,6 @@ pub(super) fn build(
         partners,
         index: Index::default(),
         heard: Heard::default(),
-        amounts: Amounts::default(),
         named: Named::default(),
         scenario: Scenario::new(name),
         names: ids,
@@ -117,13 +111,7 @@ pub(super) fn build(
         enumerated: false,
         converts: false,
     };
-    for (call, question) in &first.questions {
-        if let Some(step) = calls.iter().position(|kept| kept.number == *call) {
-            builder.step = step;
-            builder.ask(question.clone());
-        }
-    }
-    for (call, doubt) in &recording.doubts {
+    for (call, doubt) in first.questions.iter().chain(&recording.doubts) {
         if let Some(step) = calls.iter().position(|kept| kept.number == *call) {
             builder.step = step;
             builder.ask_everywhere(doubt.clone());
@@ -144,25 +132,12 @@ pub(super) fn build(
     let prompts = json!(recording.prompts);
     builder.heard.add(Origin::Prompt, &prompts);
     builder.heard.add(Origin::Day, &json!(recording.days));
-    builder.amounts.add(Origin::Prompt, &prompts);
     builder.differences();
     for step in 0..calls.len() {
         builder.step = step;
         builder.step();
     }
     builder.finish(left_out)
-}
-
-/// Leaves out the calls that only looked at the page.
-fn drop_looks(kept: &mut Vec<Kept<'_>>, looks: &[usize]) -> Vec<Note> {
-    let mut notes = Vec::new();
-    for look in looks.iter().rev() {
-        let look = kept.remove(*look);
-        notes.push(
-            look.note("it gave the ids of elements, which the player looks up itself".to_owned()),
-        );
-    }
-    notes
 }
 
 pub(super) struct Builder<'c, 'r> {
@@ -178,15 +153,15 @@ pub(super) struct Builder<'c, 'r> {
     pub(super) redactor: Redactor,
     /// What fields of pages call the secrets that were typed into them.
     pub(super) typed_secrets: HashMap<String, String>,
-    /// Takes out whatever secret is left.
-    masker: Redactor,
+    /// Takes out whatever secret is left; shorter ones would take letters out of every word.
+    pub(super) masker: Redactor,
+    pub(super) secret_parts: HashSet<Vec<char>>,
     pub(super) prompt: Prompt,
     /// What differs between the recordings, the longest first.
     pub(super) known: Vec<Difference>,
     second_prompt: Option<Prompt>,
     pub(super) index: Index,
     pub(super) heard: Heard,
-    pub(super) amounts: Amounts,
     pub(super) named: Named,
     scenario: Scenario,
     names: Names,
@@ -380,7 +355,6 @@ impl<'r> Builder<'_, 'r> {
             (Origin::Result(self.step), &kept.value),
         ] {
             self.heard.add(origin, value);
-            self.amounts.add(origin, value);
         }
         self.named.add(self.step, &call.arguments);
         self.index.add_arguments(self.step, &arguments);
@@ -475,7 +449,8 @@ impl<'r> Builder<'_, 'r> {
     }
 
     pub(super) fn variable(&mut self, value: &Value, other: Option<&Value>) -> String {
-        if self.redactor.finds(&as_text(value)) {
+        let text = as_text(value);
+        if self.redactor.finds(&text) || self.masker.finds(&text) {
             return self.secret(value);
         }
         let other = other.unwrap_or(value);
@@ -584,7 +559,11 @@ impl<'r> Builder<'_, 'r> {
         }
         let is_proved = match differs {
             true => weight == Weight::Strong || is_named || sources.len() == 1,
-            false => weight == Weight::Strong || (weight == Weight::Middling && is_named),
+            // Nothing else gives the name of a command in the background.
+            false => {
+                let is_sure = weight == Weight::Middling || self.key == "shell_id";
+                weight == Weight::Strong || (is_sure && is_named)
+            }
         };
         let source = sources.first()?.clone();
         let (path, id, key) = (
@@ -611,37 +590,34 @@ impl<'r> Builder<'_, 'r> {
             }
             return None;
         }
-        // What is taken is asked about once, whatever is made of it.
-        let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
-        if let Some(twin) = sources
-            .get(1)
-            .filter(|twin| twin.path.to_string().len() == path.len() && other.is_none())
-        {
-            let text = format!(
-                "`{key}` is in `{id}` as `{path}` and as `{}`: the first was taken",
-                twin.path
-            );
-            self.ask_about(taken, text);
-        } else if source.is_in_json(&self.results[first]) && other.is_none() {
-            let text = format!(
-                "`{key}` was copied out of JSON in the text of `{id}`: will it stand in the same place again?"
-            );
-            self.ask_about(taken, text);
-        } else if let Some(count) = source.lines_below(&self.results[first])
-            && other.is_none()
-        {
-            let text = format!(
-                "`{key}` was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
-            );
-            self.ask_about(taken, text);
-        } else if let Some((place, count)) = source.path.place_among(&self.results[first])
+        let result = &self.results[first];
+        let twin = sources.get(1);
+        let twin = twin.filter(|twin| twin.path.to_string().len() == path.len());
+        let doubt = if let Some(twin) = twin.filter(|_| other.is_none()) {
+            let twin = &twin.path;
+            Some(format!(
+                "is in `{id}` as `{path}` and as `{twin}`: the first was taken"
+            ))
+        } else if other.is_none() && source.is_in_json(result) {
+            Some(format!(
+                "was copied out of JSON in the text of `{id}`: will it stand in the same place again?"
+            ))
+        } else if let Some(count) = source.lines_below(result).filter(|_| other.is_none()) {
+            Some(format!(
+                "was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
+            ))
+        } else {
+            let place = source.path.place_among(result);
             // Two recordings that take a later one may go through all of them.
-            && (other.is_none() || place > 1)
-        {
-            let text = format!(
-                "`{key}` was copied from item {place} of {count} in the result of `{id}`: will it stand there again?"
-            );
-            self.ask_about(taken, text);
+            let place = place.filter(|(place, _)| other.is_none() || *place > 1);
+            place.map(|(place, count)| {
+                format!("was copied from item {place} of {count} in the result of `{id}`: will it stand there again?")
+            })
+        };
+        if let Some(doubt) = doubt {
+            // What is taken is asked about once, whatever is made of it.
+            let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
+            self.ask_about(taken, format!("`{key}` {doubt}"));
         }
         Some(source)
     }
@@ -665,12 +641,28 @@ impl<'r> Builder<'_, 'r> {
             .and_then(|other| other.call.arguments.get("command"));
         let other = other.and_then(Value::as_str).map(str::to_owned);
         "command".clone_into(&mut self.key);
+        let mut parts = self.text(text, other.as_deref());
         let Command {
-            text,
-            env,
+            mut text,
+            mut env,
             kept,
             unchecked,
-        } = command(&self.text(text, other.as_deref()));
+        } = command(&parts);
+        // A secret is not written as it was recorded.
+        let mut has_secret = false;
+        for part in &mut parts {
+            if let Part::Output(name, secret) = part
+                && kept.contains(name)
+                && self.masker.finds(secret)
+            {
+                let name = self.secret(&secret.as_str().into());
+                *part = Part::Variable(name, String::new());
+                has_secret = true;
+            }
+        }
+        if has_secret {
+            Command { text, env, .. } = command(&parts);
+        }
         for name in unchecked {
             self.ask_everywhere(format!(
                 "the command gets `{name}` by `env`, which nothing checks: may a result give any value there?"
@@ -704,11 +696,11 @@ impl<'r> Builder<'_, 'r> {
                 .metadata
                 .insert("instruction".to_owned(), instruction.into());
         }
-        let is_full = self.index.is_full() || self.heard.is_full() || self.amounts.is_full();
+        let is_full = self.index.is_full() || self.heard.is_full();
         if is_full || self.known.len() >= MOST_DIFFERENCES {
             questions.push(Note {
                 text: format!(
-                    "the results hold more than {MOST_VALUES} values or words, more than {MOST_AMOUNTS} numbers, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
+                    "the results hold more than {MOST_VALUES} values or words, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
                 ),
                 ..Note::default()
             });
@@ -749,7 +741,7 @@ impl<'r> Builder<'_, 'r> {
             proposals.extend(checks.into_iter().map(|check| Note {
                 step: Some(idx + 1),
                 tool: step.tool.clone(),
-                text: self.redactor.text(&check.to_string()).into_owned(),
+                text: check.to_string(),
                 ..Note::default()
             }));
         }
@@ -761,7 +753,7 @@ impl<'r> Builder<'_, 'r> {
             .chain(&mut questions)
             .chain(&mut proposals)
         {
-            note.text = self.masker.text(&note.text).into_owned();
+            note.text = self.without_secrets(&note.text);
         }
         let tells_given = self.others.is_some() || !self.recording.prompts.is_empty();
         let hint = (!tells_given).then(|| NO_PROMPT.to_owned());

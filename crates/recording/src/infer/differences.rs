@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use cuecard_source::value::as_text;
 use serde_json::Value;
 
-use super::leftovers::goes_on;
 use super::prompt::occurrences;
+use super::spellings::goes_on;
 use super::values::is_date;
 
 /// A value at the same place of both recordings, where they differ.

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use cuecard_page::Snapshot;
-use cuecard_source::value::{Json, SHORTEST_SECRET, as_text, key_of};
-use serde_json::{Map, Value, json};
+use cuecard_source::value::{Json, SHORTEST_SECRET, as_text, credential_in};
+use serde_json::{Map, Value};
 
+use super::prompt::occurrences;
 use super::targets::names_element;
 use crate::Outcome;
 
@@ -22,18 +23,8 @@ pub(crate) struct Fields {
 }
 
 /// How fields beside those for passwords and tokens call what is nobody else's.
-const PRIVATE: &[&str] = &[
-    "2fa",
-    "card number",
-    "cvc",
-    "cvv",
-    "one-time",
-    "one time",
-    "pin",
-    "recovery",
-    "security code",
-    "verification code",
-];
+const PRIVATE: &str =
+    "2fa|card number|cvc|cvv|one-time|one time|pin|recovery|security code|verification code";
 
 /// Keys of parameters that move the focus of a page.
 const KEYS: &[&str] = &["key", "keys"];
@@ -51,7 +42,7 @@ impl Fields {
             for element in snapshot.into_iter().flat_map(|snapshot| snapshot.elements) {
                 let is_typed_into = TYPED_INTO.contains(&element.role.as_str());
                 match secret_of(&element.name).filter(|_| is_typed_into) {
-                    Some(name) => self.names.insert(element.id, name),
+                    Some(name) => self.names.insert(element.id, name.to_owned()),
                     None => self.names.remove(&element.id),
                 };
             }
@@ -73,7 +64,9 @@ impl Fields {
             (None, Some(_)) if KEYS.iter().any(|key| arguments.contains_key(*key)) => {
                 self.focused = None;
             }
-            (None, Some(name)) => typed_into(name, arguments, &mut found),
+            (None, Some(name)) => {
+                found.extend(typed_values(arguments).map(|value| (value, name.clone())));
+            }
             (None, None) => {}
         }
         found
@@ -83,7 +76,7 @@ impl Fields {
         let ids = members.iter().filter(|(key, _)| names_element(key));
         let mut names = ids.filter_map(|(_, id)| self.names.get(id.as_str()?));
         if let Some(name) = names.next() {
-            typed_into(name, members, found);
+            found.extend(typed_values(members).map(|value| (value, name.clone())));
         }
         for value in members.values() {
             match value {
@@ -98,37 +91,22 @@ impl Fields {
     }
 }
 
-/// The values among members that are typed into a field of this name.
-fn typed_into(name: &str, members: &Map<String, Json>, found: &mut Vec<(String, String)>) {
-    let labelled = labelled(members.clone(), "Password");
-    let typed = members
-        .iter()
-        .filter(|(key, _)| key_of(&labelled, key) != *key);
-    let typed = typed.map(|(_, value)| as_text(value).into_owned());
-    let is_one = |value: &String| value.chars().count() >= SHORTEST_SECRET;
-    found.extend(typed.filter(is_one).map(|value| (value, name.to_owned())));
-}
-
-/// The members with the name of the field beside them.
-fn labelled(mut members: Map<String, Json>, name: &str) -> Map<String, Json> {
-    members.insert("target".to_owned(), json!({ "name": name }));
-    members
+/// The values among members that are typed into a field.
+pub(super) fn typed_values(members: &Map<String, Json>) -> impl Iterator<Item = String> {
+    let values = ["text", "value"]
+        .into_iter()
+        .filter_map(|key| members.get(key));
+    let texts = values.map(|value| as_text(value).into_owned());
+    texts.filter(|text| text.chars().count() >= SHORTEST_SECRET && !text.contains('\n'))
 }
 
 /// What a field of this name asks for, if that is a secret: `Password` of `Your Password *`.
-pub(super) fn secret_of(name: &str) -> Option<String> {
-    let members = labelled(Map::new(), name);
-    let called = key_of(&members, "value");
+pub(super) fn secret_of(name: &str) -> Option<&str> {
     let lower = name.to_lowercase();
-    let is_end = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
-    let has = |words: &&str| {
-        lower.match_indices(words).any(|(at, _)| {
-            is_end(lower[..at].chars().next_back())
-                && is_end(lower[at + words.len()..].chars().next())
-        })
+    let is_private = || {
+        PRIVATE
+            .split('|')
+            .any(|words| occurrences(&lower, words).next().is_some())
     };
-    match called == "value" {
-        false => Some(called.to_owned()),
-        true => PRIVATE.iter().any(has).then(|| name.to_owned()),
-    }
+    credential_in(name).or_else(|| is_private().then_some(name))
 }

@@ -6,7 +6,7 @@ use cuecard_source::value::{SHORTEST_SECRET, as_text, names_credential};
 use regex::Regex;
 use serde_json::Value;
 
-use super::fields::secret_of;
+use super::fields::{secret_of, typed_values};
 use super::passwords::is_state;
 
 /// A word of a command. What the shell makes is none.
@@ -69,8 +69,7 @@ pub(super) fn each_secret(value: &Value, visit: &mut impl FnMut(String)) {
         Value::Object(members) => {
             let label = |key: &&str| members.get(*key)?.as_str().and_then(secret_of);
             if LABELS.iter().any(|key| label(key).is_some()) {
-                let typed = ["text", "value"].map(|key| members.get(key));
-                typed.into_iter().flatten().for_each(&mut take);
+                typed_values(members).for_each(|text| take(&text.into()));
             }
             for (key, member) in members {
                 let is_key = KEYS.contains(&key.to_lowercase().as_str());

@@ -1,22 +1,18 @@
 //! What stayed as it was recorded although an earlier result, or the prompt, has the same words. Whatever the other rules
 //! leave out, it is asked about here.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use cuecard_source::value::{as_text, cut};
 use serde_json::Value;
 
 use super::build::Builder;
-use super::parts::Part;
-use super::prompt::{Mention, joins_word, occurrences};
-use super::values::{each_leaf, is_telling, may_name, number};
-
-/// So many words are looked at, of all results, prompts and arguments.
-const MOST_WORDS: usize = 500_000;
-
-/// So many places of a word are followed.
-const MOST_PLACES: usize = 50;
+use super::parts::{Part, without_references};
+use super::prompt::{Mention, occurrences};
+use super::questions::Subject;
+use super::spellings::{HeardText, Origin, Run, Word, forms_of, goes_on, words_of};
+use super::texts::fragments_of;
+use super::values::{Weight, is_telling as is_telling_value, may_name, number, weight_of_text};
 
 /// So many words of a text are looked at.
 const MOST_OF_TEXT: usize = 2_000;
@@ -27,6 +23,12 @@ const TELLING_LENGTH: usize = 4;
 const TELLING_DIGITS: usize = 2;
 const TELLING_WORDS: usize = 4;
 
+/// A whole value of fewer letters stands everywhere, in bytes.
+const SHORTEST_VALUE: usize = 3;
+
+/// A value of several words that is written without spaces has so many letters and digits at least.
+const SHORTEST_SLUG: usize = 6;
+
 /// So much of a value is shown.
 const LONGEST_SHOWN: usize = 60;
 
@@ -35,52 +37,6 @@ const WORDS_OF_PROGRAM: usize = 2;
 
 /// Parameters of edits.
 pub(super) const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
-
-/// Where words were read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// The prompts.
-    Prompt,
-    /// What the prompts have in quotes.
-    Quote,
-    /// The days of the recording.
-    Day,
-    /// The arguments of a step.
-    Arguments(usize),
-    /// The result of a step.
-    Result(usize),
-}
-
-/// The words of everything that was read so far.
-#[derive(Debug, Default)]
-pub(super) struct Heard {
-    texts: Vec<(Origin, Vec<HeardWord>)>,
-    /// Where each word stands: the text and the place in it.
-    places: HashMap<String, Vec<(usize, usize)>>,
-    n_words: usize,
-}
-
-/// A word of a text that was read before.
-#[derive(Debug)]
-struct HeardWord {
-    folded: String,
-    is_capital: bool,
-}
-
-/// A word of a text.
-#[derive(Debug, Clone)]
-struct Word {
-    start: usize,
-    end: usize,
-    folded: String,
-}
-
-/// The longest run of words from one on that another text has too.
-struct Run {
-    n_words: usize,
-    text: usize,
-    at: usize,
-}
 
 /// What stayed of a text as it was recorded.
 struct Leftover {
@@ -112,77 +68,15 @@ impl Leftover {
     }
 }
 
-impl Heard {
-    pub(super) fn add(&mut self, origin: Origin, value: &Value) {
-        let mut leaves = Vec::new();
-        each_leaf(value, &mut |leaf| {
-            if !leaf.is_null() && !leaf.is_boolean() {
-                leaves.push(as_text(leaf).into_owned());
-            }
-        });
-        for leaf in leaves {
-            if self.n_words >= MOST_WORDS {
-                return;
-            }
-            let words = words_of(&leaf).map(|word| HeardWord {
-                is_capital: leaf[word.start..].starts_with(char::is_uppercase),
-                folded: word.folded,
-            });
-            let words: Vec<HeardWord> = words.collect();
-            self.n_words += words.len();
-            let text = self.texts.len();
-            for (at, word) in words.iter().enumerate() {
-                let places = self.places.entry(word.folded.clone()).or_default();
-                if places.len() < MOST_PLACES {
-                    places.push((text, at));
-                }
-            }
-            self.texts.push((origin, words));
-        }
-    }
-
-    /// Whether some words were not looked at.
-    pub(super) fn is_full(&self) -> bool {
-        self.n_words >= MOST_WORDS
-    }
-
-    /// The runs that begin with the first of the words, in the order of reading. `last` are those that began `n_skipped`
-    /// words before it: where one goes on, nothing is compared again.
-    fn longest(&self, words: &[Word], n_skipped: usize, last: &[Run]) -> Vec<Run> {
-        let places = words
-            .first()
-            .and_then(|first| self.places.get(&first.folded));
-        let run = |&(text, at): &(usize, usize)| {
-            let before = at.checked_sub(n_skipped).map(|before| (text, before));
-            let before = before.and_then(|at| {
-                last.binary_search_by_key(&at, |run| (run.text, run.at))
-                    .ok()
-            });
-            let n_known = before.map_or(0, |idx| last[idx].n_words.saturating_sub(n_skipped));
-            let equal = || {
-                let pairs = std::iter::zip(words, &self.texts[text].1[at..]);
-                pairs.take_while(|(word, their)| word.folded == their.folded)
-            };
-            let n_words = if n_known > 0 {
-                n_known
-            } else {
-                equal().count()
-            };
-            Run { n_words, text, at }
-        };
-        places.into_iter().flatten().map(run).collect()
-    }
-}
-
 impl Builder<'_, '_> {
     /// Asks of what stays as it was recorded; of an ordinary number, only if it is written otherwise.
     pub(super) fn ask_of_rest(&mut self, parts: &[Part]) {
         if let [Part::Text(text)] = parts
             && let Some(value) = number(text)
-            && !is_telling(&value)
+            && !is_telling_value(&value)
             && !may_name(&value, &self.key, "")
         {
-            self.ask_of_amounts(text, &[]);
+            self.ask_of_other_form(text, &[]);
             return;
         }
         self.ask_of_leftovers(parts);
@@ -193,32 +87,19 @@ impl Builder<'_, '_> {
         if self.key != "command" {
             return;
         }
-        let text = parts.iter().map(|part| match part {
-            Part::Text(text) => text.as_str(),
-            // A word with a reference is none of the prompt's.
-            Part::Variable(..) | Part::Output(..) => "\0",
-        });
-        let text: String = text.collect();
         let mut n_before = 0;
-        for word in text.split_whitespace() {
+        for word in without_references(parts).split_whitespace() {
             let is_option = word.starts_with('-');
             let value = word.split_once('=').map_or(word, |(_, value)| value);
             let value = value.trim_matches(['"', '\'', ';', '|']);
-            let is_word = value.starts_with(char::is_alphabetic)
-                && value
-                    .chars()
-                    .all(|letter| letter.is_alphanumeric() || "-_".contains(letter));
-            if (n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len()))
-                && is_word
-                && self.prompt.mentions(&value.into()) == Mention::Word
-                && !self.asked_of(value)
-            {
-                self.ask_of_held(value, Origin::Prompt);
-            }
+            let is_of_word = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+            let is_behind = n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len());
+            let is_word = value.starts_with(char::is_alphabetic) && value.chars().all(is_of_word);
             let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
-            for part in compounds.filter(|part| *part != value && part.contains(['-', '_'])) {
+            let compounds = compounds.filter(|it| *it != value && it.contains(['-', '_']));
+            for part in compounds.chain((is_behind && is_word).then_some(value)) {
                 if self.prompt.mentions(&part.into()) == Mention::Word && !self.asked_of(part) {
-                    self.ask_of_held(part, Origin::Prompt);
+                    self.ask_of_held(part, Origin::Prompt, "");
                 }
             }
             // The value of an option is none of these.
@@ -238,7 +119,7 @@ impl Builder<'_, '_> {
                 _ => false,
             };
             if parts.iter().any(is_in) {
-                self.ask_of_held(&name, Origin::Prompt);
+                self.ask_of_held(&name, Origin::Prompt, "");
             }
         }
     }
@@ -260,7 +141,7 @@ impl Builder<'_, '_> {
                 }
             }
         }
-        let mut words: Vec<Word> = words_of(&text).take(MOST_OF_TEXT + 1).collect();
+        let mut words = words_of(&text);
         let is_cut = words.len() > MOST_OF_TEXT;
         words.truncate(MOST_OF_TEXT);
         if is_cut && self.step > 0 {
@@ -268,13 +149,12 @@ impl Builder<'_, '_> {
                 "of a text of more than {MOST_OF_TEXT} words only the first ones were compared with earlier results: does the rest hold any of them?"
             ));
         }
-        let is_covered = |word: &Word| {
+        let flags = words.iter().map(|word| {
             let next = covered.partition_point(|range| range.end <= word.start);
-            covered
-                .get(next)
-                .is_some_and(|range| range.start < word.end)
-        };
-        let flags: Vec<bool> = words.iter().map(is_covered).collect();
+            let range = covered.get(next);
+            range.is_some_and(|range: &Range<usize>| range.start < word.end)
+        });
+        let flags: Vec<bool> = flags.collect();
         let leftover = Leftover {
             left: (0..words.len()).filter(|idx| !flags[*idx]).collect(),
             covered: flags,
@@ -288,40 +168,46 @@ impl Builder<'_, '_> {
                 .longest(&leftover.words[at..], at - last_at, &last);
             let mut n_known = 0;
             let telling = runs.iter().find(|run| {
-                if let Origin::Arguments(_) = self.heard.texts[run.text].0 {
+                if let Origin::Arguments(_) = self.heard.texts[run.text].origin {
                     n_known = run.n_words.max(n_known);
                 }
                 self.tells(run, at, n_known, &leftover)
             });
-            let told = telling.map(|run| (at..at + run.n_words, self.heard.texts[run.text].0));
+            let told = telling.map(|run| {
+                let HeardText { origin, path, .. } = &self.heard.texts[run.text];
+                (at..at + run.n_words, *origin, path.to_string())
+            });
             (last, last_at) = (runs, at);
-            let Some((own, origin)) = told else {
+            let Some((own, origin, path)) = told else {
                 at += 1;
                 continue;
             };
             at = own.end;
             let shown = cut(leftover.shown(own), LONGEST_SHOWN);
             if !self.asked_of(&shown) {
-                self.ask_of_held(&shown, origin);
+                self.ask_of_held(&shown, origin, &path);
             }
         }
-        self.ask_of_amounts(&leftover.text, &covered);
+        self.ask_of_other_form(&leftover.text, &covered);
     }
 
     /// Whether a run that begins at a word says something. `n_known` words from there on the agent had from itself, before
     /// the run was read.
     fn tells(&self, run: &Run, at: usize, n_known: usize, leftover: &Leftover) -> bool {
         let Leftover { text, words, .. } = leftover;
-        let (origin, theirs) = &self.heard.texts[run.text];
+        let theirs = &self.heard.texts[run.text];
+        let origin = &theirs.origin;
         let is_news = match origin {
             Origin::Arguments(_) => false,
             Origin::Result(step) => *step < self.step && n_known < run.n_words,
             Origin::Prompt | Origin::Quote | Origin::Day => true,
         };
         let own = at..at + run.n_words;
+        let last = &words[own.end - 1];
+        let is_digits = |word: &Word| word.folded.starts_with(|it: char| it.is_ascii_digit());
         if !is_news
-            || goes_on(text[..words[at].start].chars().rev())
-            || goes_on(text[words[own.end - 1].end..].chars())
+            || (is_digits(&words[at]) && goes_on(text[..words[at].start].chars().rev()))
+            || (is_digits(last) && goes_on(text[last.end..].chars()))
         {
             return false;
         }
@@ -334,11 +220,12 @@ impl Builder<'_, '_> {
         let n_letters = || folded().map(|word| word.chars().count()).sum::<usize>();
         let has_digit =
             || folded().any(|word| word.contains(|letter: char| letter.is_ascii_digit()));
-        let is_whole = run.at == 0 && run.n_words == theirs.len();
+        let is_whole = run.at == 0 && run.n_words == theirs.words.len();
         let is_name = matches!(origin, Origin::Prompt) || is_whole;
         let is_capital = |idx: &&usize| {
+            let their = theirs.words[run.at + **idx - at].start;
             text[words[**idx].start..].starts_with(char::is_uppercase)
-                || (is_name && theirs[run.at + **idx - at].is_capital)
+                || (is_name && theirs.text[their..].starts_with(char::is_uppercase))
         };
         let is_number = |word: &str| {
             word.len() >= TELLING_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit())
@@ -350,39 +237,118 @@ impl Builder<'_, '_> {
                 || left.iter().filter(is_capital).count() >= 2
         };
         let is_glued = || left.iter().any(|idx| leftover.is_glued(*idx, &own));
+        let shown = leftover.shown(own.clone());
+        let has_space = shown.contains(char::is_whitespace);
+        // A whole value as it is, or with other signs than spaces between its words.
+        let is_value = || {
+            let value = Value::from(shown);
+            let may_be = shown.len() >= SHORTEST_VALUE
+                && (number(shown).is_some() || is_telling_value(&value));
+            let is_slug = run.n_words > 1 && n_letters() >= SHORTEST_SLUG && !has_space;
+            is_whole && (is_slug || (may_be && theirs.text == shown))
+        };
+        let is_address = || {
+            let is_strong = !has_space && weight_of_text(shown) == Weight::Strong;
+            is_strong && occurrences(&theirs.text, shown).next().is_some()
+        };
+        let is_unsaid = || self.prompt.mentions(&shown.into()) == Mention::None;
         match origin {
             Origin::Quote => is_whole && n_letters() >= TELLING_LENGTH,
             Origin::Prompt => is_telling(),
             Origin::Day => is_whole,
-            Origin::Result(_) => is_telling() || is_glued(),
+            Origin::Result(_) => {
+                is_telling() || is_glued() || ((is_value() || is_address()) && is_unsaid())
+            }
             Origin::Arguments(_) => false,
         }
     }
 
-    /// Asks of a value that a prompt behind so many calls has, if the result of one of them has it somewhere.
-    pub(super) fn ask_of_repeated(&mut self, value: &Value, n_calls: usize) {
-        let text = as_text(value);
-        let words: Vec<Word> = words_of(&text).collect();
+    /// Asks of a text all of whose words stand in an earlier result that `fits` and that the agent did not have from itself
+    /// before, and says whether there is one.
+    fn ask_of_heard(&mut self, text: &str, fits: impl Fn(usize, &HeardText) -> bool) -> bool {
+        let words = words_of(text);
         let runs = self.heard.longest(&words, 0, &[]).into_iter();
         let whole = runs.filter(|run| run.n_words == words.len());
-        let origins = whole.map(|run| self.heard.texts[run.text].0);
-        // What the agent had from itself before was none of the result.
-        let mut origins = origins.take_while(|origin| !matches!(origin, Origin::Arguments(_)));
-        let origin = origins.find_map(|origin| match origin {
-            Origin::Result(step) if self.calls[step].number <= n_calls => Some(step),
-            _ => None,
+        let whole = whole.map(|run| &self.heard.texts[run.text]);
+        let mut news = whole.take_while(|theirs| !matches!(theirs.origin, Origin::Arguments(_)));
+        let found = news.find(|theirs| match theirs.origin {
+            Origin::Result(step) => fits(step, theirs),
+            _ => false,
         });
-        if let Some(step) = origin {
-            self.ask_of_held(&cut(&text, LONGEST_SHOWN), Origin::Result(step));
+        let found = found.map(|theirs| (theirs.origin, theirs.path.to_string()));
+        if let Some((origin, path)) = &found {
+            self.ask_of_held(&cut(text, LONGEST_SHOWN), *origin, path);
         }
+        found.is_some()
     }
 
-    /// Asks of a value that the parameter holds, and something before it.
-    fn ask_of_held(&mut self, value: &str, origin: Origin) {
+    /// Asks of a value that a prompt behind so many calls has, if the result of one of them has it somewhere.
+    pub(super) fn ask_of_repeated(&mut self, value: &Value, n_calls: usize) {
+        let calls = self.calls;
+        self.ask_of_heard(&as_text(value), |step, _| calls[step].number <= n_calls);
+    }
+
+    /// Asks of a text that stands inside of a longer one of an earlier result, and says whether it does.
+    pub(super) fn ask_of_inside(&mut self, text: &str) -> bool {
+        let may_be = |(_, word): (usize, &str)| {
+            let has_digit = word.contains(|letter: char| letter.is_ascii_digit());
+            has_digit || weight_of_text(word) == Weight::Strong
+        };
+        let own = self.step;
+        fragments_of(text).any(may_be)
+            && self.ask_of_heard(text, |step, theirs| {
+                let is_inside = || occurrences(&theirs.text, text).next().is_some();
+                step < own && theirs.text != text && is_inside()
+            })
+    }
+
+    /// Asks of the first number or hash in a text, outside of what is `covered`, that was read before in another form.
+    fn ask_of_other_form(&mut self, text: &str, covered: &[Range<usize>]) {
+        let is_left = |range: &Range<usize>| {
+            let mut covered = covered.iter();
+            !covered.any(|part| range.start < part.end && part.start < range.end)
+        };
+        let found = forms_of(text)
+            .take(MOST_OF_TEXT)
+            .filter(|(range, _)| is_left(range) && !self.asked_of(&text[range.clone()]))
+            .find_map(|(range, spellings)| {
+                let written = &text[range];
+                let mut spellings = spellings.iter();
+                let (theirs, other) =
+                    spellings.find_map(|it| self.heard.in_another_form(it, written))?;
+                Some((written, theirs.origin, other.to_owned()))
+            });
+        let Some((written, origin, other)) = found else {
+            return;
+        };
+        let (key, shown) = (&self.key, cut(&other, LONGEST_SHOWN));
+        let (id, rest) = match origin {
+            Origin::Result(step) => {
+                let id = self.ids[step].as_str();
+                (
+                    id,
+                    format!("the result of `{id}` has `{shown}`: is it copied from there"),
+                )
+            }
+            _ => (
+                "the prompt",
+                format!("the prompt has `{shown}`: is it a variable"),
+            ),
+        };
+        let question = format!("`{key}` has `{written}`, and {rest}, in another form?");
+        self.ask_about(Subject::new(&other, id, ""), question);
+    }
+
+    /// Asks of a value that the parameter holds, and something before it at a path.
+    fn ask_of_held(&mut self, value: &str, origin: Origin, path: &str) {
+        let mut place = String::new();
         let (origin, rest) = match origin {
             Origin::Result(step) => {
                 let id = self.ids[step].clone();
                 let rest = format!("and so does the result of `{id}`: is it copied from there?");
+                if path != "$" {
+                    place = format!(" (`{path}`)");
+                }
                 (id, rest)
             }
             Origin::Day => (
@@ -394,50 +360,6 @@ impl Builder<'_, '_> {
                 "and so does the prompt: is it a variable?".to_owned(),
             ),
         };
-        self.ask_of_part_of_key(value, &origin, rest);
+        self.ask_of_part_of_key(value, &origin, &place, rest);
     }
-}
-
-/// Whether more of a number, a date or a version follows.
-pub(super) fn goes_on(mut letters: impl Iterator<Item = char>) -> bool {
-    letters.next().is_some_and(|letter| "-.:,".contains(letter))
-        && letters.next().is_some_and(|letter| letter.is_ascii_digit())
-}
-
-/// The words of a text in lower case: letters, or digits, one after the other. An escape in a URL is none.
-fn words_of(text: &str) -> impl Iterator<Item = Word> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let rest = &text[at..];
-            let first = rest.chars().next()?;
-            let is_hex = |range| {
-                let hex: Option<&str> = rest.get(range);
-                hex.is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
-            };
-            if first == '%' && is_hex(1..3) {
-                at += 3;
-                continue;
-            }
-            if !first.is_alphanumeric() {
-                at += first.len_utf8();
-                continue;
-            }
-            let is_digit = first.is_ascii_digit();
-            let joins = joins_word(first);
-            let same = |letter: char| {
-                letter.is_alphanumeric()
-                    && letter.is_ascii_digit() == is_digit
-                    && joins_word(letter) == joins
-            };
-            let length = rest.find(|letter| !same(letter)).unwrap_or(rest.len());
-            let start = at;
-            at += length;
-            return Some(Word {
-                start,
-                end: at,
-                folded: rest[..length].to_lowercase(),
-            });
-        }
-    })
 }

@@ -2,7 +2,6 @@
 //! were meant. Everything is proved from the recording, or from two of them, or it stays as it was recorded and is an
 //! open question.
 
-mod amounts;
 mod build;
 mod differences;
 mod fields;
@@ -16,6 +15,7 @@ mod questions;
 mod rewrites;
 mod secrets;
 mod shape;
+mod spellings;
 mod targets;
 #[cfg(test)]
 mod tests;

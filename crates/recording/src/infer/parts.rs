@@ -28,6 +28,15 @@ pub(super) fn template(parts: &[Part]) -> String {
     written.collect()
 }
 
+/// The recorded text of parts, with what is in no text in place of references.
+pub(super) fn without_references(parts: &[Part]) -> String {
+    let texts = parts.iter().map(|part| match part {
+        Part::Text(text) => text.as_str(),
+        Part::Variable(..) | Part::Output(..) => "\0",
+    });
+    texts.collect()
+}
+
 pub(super) fn reference(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
@@ -94,20 +103,24 @@ pub(crate) fn takes_data(parts: &[Part]) -> bool {
         Policy::new(options).ok()
     });
     let pieces = parts.iter().map(|part| match part {
-        Part::Output(name, text) => Piece {
-            text: match text.bytes().all(|byte| byte.is_ascii_digit()) {
-                true => format!("0{text}"),
-                false => text.clone(),
-            },
-            is_string: true,
-            origin: Origin::Peer,
-            reference: Some(name.as_str().into()),
+        Part::Output(name, text) => match text.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => of_peer(name, format!("0{text}")),
+            false => of_peer(name, text.clone()),
         },
         Part::Text(text) | Part::Variable(_, text) => Piece::author(text),
     });
     let text = Text::new(pieces.collect());
     let policy = POLICY.as_ref();
     policy.is_some_and(|policy| policy.command(&text).is_ok())
+}
+
+fn of_peer(name: &str, text: String) -> Piece {
+    Piece {
+        text,
+        is_string: true,
+        origin: Origin::Peer,
+        reference: Some(name.into()),
+    }
 }
 
 /// The template of a part of a command that no variable can stand for.
@@ -125,21 +138,15 @@ fn in_environment(
     is_checked: bool,
 ) -> Option<(String, Map<String, Value>)> {
     let piece = |(idx, part): (usize, &Part)| match part {
-        Part::Variable(name, text) | Part::Output(name, text) if bound.contains(&idx) => Piece {
-            text: text.clone(),
-            is_string: true,
-            origin: Origin::Peer,
-            reference: Some(name.as_str().into()),
-        },
-        Part::Output(name, _) if is_checked => Piece {
+        Part::Variable(name, text) | Part::Output(name, text) if bound.contains(&idx) => {
+            of_peer(name, text.clone())
+        }
+        Part::Output(_, text) if !is_checked => Piece::author(text),
+        Part::Variable(name, _) | Part::Output(name, _) => Piece {
             reference: Some(name.as_str().into()),
             ..Piece::author("")
         },
-        Part::Variable(name, _) => Piece {
-            reference: Some(name.as_str().into()),
-            ..Piece::author("")
-        },
-        Part::Text(text) | Part::Output(_, text) => Piece::author(text),
+        Part::Text(text) => Piece::author(text),
     };
     let pieces = parts.iter().enumerate().map(piece).collect();
     let (written, pairs) = policy::in_environment(&Text::new(pieces))?;
@@ -155,12 +162,11 @@ fn in_environment(
             Some(Part::Text(text)) => text.as_str(),
             _ => "",
         };
-        let is_quoted =
-            beside(idx.checked_sub(1)).ends_with('"') && beside(Some(idx + 1)).starts_with('"');
+        let is_between = |quote: char| {
+            beside(idx.checked_sub(1)).ends_with(quote) && beside(Some(idx + 1)).starts_with(quote)
+        };
         let is_bare = variable(name).is_some_and(|used| written.contains(&used));
         // Between single quotes and in a quoted here-document nothing was expanded.
-        let is_between =
-            beside(idx.checked_sub(1)).ends_with('\'') && beside(Some(idx + 1)).starts_with('\'');
         let is_beside = variable(name).is_some_and(|used| {
             written.contains(&format!("'{used}")) || written.contains(&format!("{used}'"))
         });
@@ -170,12 +176,12 @@ fn in_environment(
                 .any(|start| text.contains(start)),
             _ => false,
         });
-        if is_between || is_beside || is_document {
+        if is_between('\'') || is_beside || is_document {
             return false;
         }
         // Several words are several arguments, and what the shell expanded is no text.
         let has_several = text.contains(|it: char| it.is_whitespace() || "*?~{[".contains(it));
-        (is_bare && !is_quoted && has_several) || text.contains(['$', '`'])
+        (is_bare && !is_between('"') && has_several) || text.contains(['$', '`'])
     };
     let env = pairs
         .iter()

@@ -13,18 +13,7 @@ use super::prompt::occurrences;
 use crate::scenario::tool_name;
 
 /// Parameters of servers that take programs.
-const PROGRAMS: &[&str] = &[
-    "command",
-    "cmd",
-    "cypher",
-    "filter",
-    "graphql",
-    "jql",
-    "query",
-    "shell",
-    "sql",
-    "statement",
-];
+const PROGRAMS: &str = "command cmd cypher filter graphql jql query shell sql statement";
 
 /// So many places of a value are named in a question.
 const MOST_PLACES: usize = 10;
@@ -38,18 +27,18 @@ impl Builder<'_, '_> {
         if self.calls[self.step].call.server.is_none() {
             return;
         }
-        let output = parts.iter().find_map(|part| match part {
+        let Some(name) = parts.iter().find_map(|part| match part {
             Part::Output(name, _) => Some(name),
             _ => None,
-        });
-        let Some(name) = output else {
+        }) else {
             return;
         };
         let is_json = || {
             text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok()
         };
-        let (key, name) = (self.key.clone(), name.clone());
-        if PROGRAMS.contains(&snake(&key).to_lowercase().as_str()) {
+        let key = &self.key;
+        let lower = snake(key).to_lowercase();
+        if PROGRAMS.split(' ').any(|program| program == lower) {
             self.ask_everywhere(format!(
                 "`{key}` may be a program, and `{{{{{name}}}}}` becomes a part of it: may it have quotes and other signs?"
             ));
@@ -137,13 +126,19 @@ impl Builder<'_, '_> {
         self.push(text, self.key.clone(), Some(subject), None);
     }
 
-    /// Asks of a value that the parameter holds, with the rest of the question; values of which the same is asked are asked
+    /// Asks of a value that the parameter holds, with its place in the origin and the rest of the question; values of which the same is asked are asked
     /// about together.
-    pub(super) fn ask_of_part_of_key(&mut self, value: &str, origin: &str, rest: String) {
+    pub(super) fn ask_of_part_of_key(
+        &mut self,
+        value: &str,
+        origin: &str,
+        place: &str,
+        rest: String,
+    ) {
         let subject = Subject::new(value, origin, "");
-        let value = self.redactor.text(value).into_owned();
-        let text = format!("`{}` holds `{value}`", self.key);
-        let rest = self.redactor.text(&rest).into_owned();
+        let value = self.without_secrets(&format!("`{value}`{place}"));
+        let text = format!("`{}` holds {value}", self.key);
+        let rest = self.without_secrets(&rest);
         self.push(text, self.key.clone(), Some(subject), Some((value, rest)));
     }
 
@@ -157,7 +152,7 @@ impl Builder<'_, '_> {
         let note = Note {
             step: Some(self.step + 1),
             tool: tool_name(self.calls[self.step].call),
-            text: self.redactor.text(&text).into_owned(),
+            text: self.without_secrets(&text),
             ..Note::default()
         };
         let questions = &mut self.questions[self.step];
@@ -241,7 +236,7 @@ pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
             match asked.last_mut() {
                 Some((last, _)) if last.takes(&question) => {
                     let value = question.held.map_or_else(String::new, |(value, _)| value);
-                    last.note.text.push_str(&format!(", `{value}`"));
+                    last.note.text.push_str(&format!(", {value}"));
                 }
                 _ => asked.push((question, Vec::new())),
             }

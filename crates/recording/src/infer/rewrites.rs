@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::build::Builder;
 use super::leftovers::EDITED;
-use super::parts::Part;
+use super::parts::{Part, without_references};
 use super::texts::fragments_of;
 use super::values::{Weight, each_leaf, weight};
 
@@ -75,12 +75,7 @@ impl Builder<'_, '_> {
         if EDITED.contains(&self.key.as_str()) {
             return;
         }
-        let text = parts.iter().map(|part| match part {
-            Part::Text(text) => text.as_str(),
-            // No line with a reference is one that was read.
-            Part::Variable(..) | Part::Output(..) => "\0",
-        });
-        let text: String = text.collect();
+        let text = without_references(parts);
         if text.lines().nth(1).is_none() {
             return;
         }
@@ -98,7 +93,7 @@ impl Builder<'_, '_> {
             (!lines.is_empty()).then_some((step, lines.len()))
         });
         if let Some((step, count)) = found {
-            let (key, id) = (self.key.clone(), self.ids[step].clone());
+            let (key, id) = (&self.key, &self.ids[step]);
             let lines = match count {
                 1 => "a line".to_owned(),
                 count => format!("{count} lines"),

@@ -1,6 +1,6 @@
 //! What must not be written: it becomes a variable without a value.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cuecard_source::value::{
     REDACTED, as_text, find_credentials, find_credentials_in_text, is_credential,
@@ -56,7 +56,7 @@ pub(super) fn secrets(recording: &Recording, second: Option<&Recording>) -> Vec<
             find_credentials_in_text(prompt, &mut secrets);
             let is_used = |word: &str| {
                 let mut texts = texts.iter();
-                texts.any(|text| occurrences(text, word).next().is_some())
+                texts.any(|text| places_of(text, word).next().is_some())
             };
             let named = secrets_in(prompt).into_iter();
             let named = named.filter(|secret| !secret.is_plain || is_used(secret.text));
@@ -72,20 +72,70 @@ pub(super) fn secrets_of_results(recording: &Recording, second: Option<&Recordin
     let calls = second.into_iter().chain([recording]);
     for call in calls.flat_map(|recording| &recording.calls) {
         if let Outcome::Result(value) | Outcome::BuiltIn(value) = &call.outcome {
-            let n_known = secrets.len();
             find_credentials(value, &mut secrets);
-            let known = secrets[n_known..].iter();
-            let parts: Vec<String> = known
-                .flat_map(|it| cookies(it))
-                .map(str::to_owned)
-                .collect();
-            secrets.extend(parts);
         }
     }
+    let parts = secrets.iter().flat_map(|secret| cookies(secret));
+    let parts: Vec<String> = parts.map(str::to_owned).collect();
+    secrets.extend(parts);
     secrets
 }
 
+/// How many bytes a secret has at least that is sought inside of words too, and one of letters and digits.
+const SHORTEST_MASKED: usize = 8;
+const SHORTEST_MIXED: usize = 6;
+
+/// So many characters of a secret may be known by chance.
+const LONGEST_KNOWN: usize = 3;
+
+/// Whether no word has the letters of a secret by chance.
+pub(super) fn is_distinct(secret: &str) -> bool {
+    let has = |test: fn(char) -> bool| secret.contains(test);
+    let is_mixed = has(|letter| letter.is_ascii_digit()) && has(char::is_alphabetic);
+    secret.len() >= SHORTEST_MASKED || (is_mixed && secret.len() >= SHORTEST_MIXED)
+}
+
+/// Where a secret stands in a text; a distinct one also inside of words, as in `-pSECRET`.
+pub(super) fn places_of<'t>(text: &'t str, secret: &'t str) -> impl Iterator<Item = usize> + 't {
+    let is_found = is_distinct(secret);
+    let places = text.match_indices(secret).map(|(at, _)| at);
+    places.filter(move |at| is_found || occurrences(text, secret).any(|place| place == *at))
+}
+
+/// The shortest parts of secrets that tell something of them.
+pub(super) fn parts_of<'s>(secrets: impl Iterator<Item = &'s String>) -> HashSet<Vec<char>> {
+    let mut parts = HashSet::new();
+    for secret in secrets.filter(|secret| !MARK.is_match(secret)) {
+        let letters: Vec<char> = secret.to_ascii_lowercase().chars().collect();
+        parts.extend(letters.windows(LONGEST_KNOWN + 1).map(<[char]>::to_vec));
+    }
+    parts
+}
+
 impl Builder<'_, '_> {
+    /// A remark without secrets and parts of them. Short parts of small letters stay: any word may have them.
+    pub(super) fn without_secrets(&self, remark: &str) -> String {
+        let text = self.redactor.text(remark);
+        let text = self.masker.text(&text);
+        let folded: Vec<char> = text.to_ascii_lowercase().chars().collect();
+        let mut is_part = vec![false; folded.len()];
+        for (at, part) in folded.windows(LONGEST_KNOWN + 1).enumerate() {
+            if self.secret_parts.contains(part) {
+                is_part[at..=at + LONGEST_KNOWN].fill(true);
+            }
+        }
+        let letters: Vec<(char, bool)> = text.chars().zip(is_part).collect();
+        let runs = letters.chunk_by(|one, other| one.1 == other.1);
+        let written = runs.map(|run| {
+            let may_be_word = || run.iter().all(|(letter, _)| letter.is_ascii_lowercase());
+            match run[0].1 && (run.len() >= SHORTEST_MASKED || !may_be_word()) {
+                true => REDACTED.to_owned(),
+                false => run.iter().map(|(letter, _)| letter).collect(),
+            }
+        });
+        written.collect()
+    }
+
     pub(super) fn is_secret(&self, value: &Value) -> bool {
         // Only the parts of a list or an object are.
         if value.is_array() || value.is_object() {

@@ -1,15 +1,19 @@
 //! The elements of pages that calls acted on: what a browser's server knew them by lives for one snapshot only.
 
-use cuecard_page::{Snapshot, Wanted, is_role};
-use serde_json::{Map, Value};
+use std::collections::HashSet;
 
+use cuecard_page::{Snapshot, Wanted, is_role};
+use serde_json::{Map, Value, json};
+
+use super::Note;
 use super::tidy::Kept;
+use super::values::each_leaf_at;
 
 /// How the names of parameters end that name an element.
 const ENDINGS: &[&str] = &["uid", "ref", "target"];
 
-/// The list of elements that a script of chrome-devtools-mcp gets.
-const ARGUMENTS: &str = "args";
+/// The first of the elements that a script of chrome-devtools-mcp gets.
+const FIRST_ARGUMENT: &str = "args[0]";
 
 /// An element that a call acted on.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,40 +26,29 @@ pub(super) struct FoundTarget {
     pub(super) question: Option<String>,
 }
 
-/// A step of the way to a parameter.
-#[derive(Clone)]
-enum Part {
-    Key(String),
-    Index(usize),
-}
-
-/// Finds the elements of all calls, and says which calls only gave the snapshots for it.
-pub(super) fn find(kept: &mut [Kept<'_>]) -> Vec<usize> {
-    let mut looks = Vec::new();
+/// Finds the elements of all calls, and leaves out the calls that only gave the snapshots for it.
+pub(super) fn find(kept: &mut Vec<Kept<'_>>) -> Vec<Note> {
+    let mut looks = HashSet::new();
     // The snapshots so far, with the calls that gave them: those of a session are few megabytes at most.
     let mut snapshots: Vec<(usize, Option<String>, Snapshot)> = Vec::new();
     for (idx, kept) in kept.iter_mut().enumerate() {
         let call = kept.call;
-        let mut found = Vec::new();
-        let mut ids = Vec::new();
-        collect(
-            &Value::Object(call.arguments.clone()),
-            &mut Vec::new(),
-            &mut ids,
-        );
         let of_server = |server: &Option<String>| *server == call.server && server.is_some();
-        let is_browser = snapshots.iter().any(|(_, server, _)| of_server(server));
-        for (way, id) in ids.into_iter().filter(|_| is_browser) {
-            let of_page = snapshots
-                .iter()
-                .rev()
-                .filter(|(_, server, _)| of_server(server));
-            let mut holding = of_page.filter(|(_, _, snapshot)| snapshot.by_id(&id).is_some());
-            let snapshot = holding.next();
-            looks.extend(snapshot.map(|(look, _, _)| *look));
-            found.extend(target(&way, &id, snapshot.map(|(_, _, snapshot)| snapshot)));
+        if snapshots.iter().any(|(_, server, _)| of_server(server)) {
+            each_leaf_at(&json!(call.arguments), &mut |path, id| {
+                let Some((parameter, id)) = parameter(&path.to_string()).zip(id.as_str()) else {
+                    return;
+                };
+                let of_page = snapshots.iter().rev();
+                let mut holding = of_page.filter(|(_, server, snapshot)| {
+                    of_server(server) && snapshot.by_id(id).is_some()
+                });
+                let holding = holding.next();
+                looks.extend(holding.map(|(look, _, _)| *look));
+                let snapshot = holding.map(|(_, _, snapshot)| snapshot);
+                kept.targets.extend(target(parameter, id, snapshot));
+            });
         }
-        kept.targets = found;
         let text = &kept.text;
         let may_be = call.server.is_some() && (text.contains("uid=") || text.contains("[ref="));
         if let Some(snapshot) = may_be.then(|| Snapshot::read(text).ok()).flatten()
@@ -64,47 +57,26 @@ pub(super) fn find(kept: &mut [Kept<'_>]) -> Vec<usize> {
             snapshots.push((idx, call.server.clone(), snapshot));
         }
     }
-    looks.retain(|look| kept[*look].call.tool.ends_with("snapshot"));
-    looks.sort_unstable();
-    looks.dedup();
-    looks
+    let all = std::mem::take(kept).into_iter().enumerate();
+    let only_looks = |(idx, kept): &(usize, Kept<'_>)| {
+        looks.contains(idx) && kept.call.tool.ends_with("snapshot")
+    };
+    let (gone, left): (Vec<_>, Vec<_>) = all.partition(only_looks);
+    *kept = left.into_iter().map(|(_, kept)| kept).collect();
+    let why = "it gave the ids of elements, which the player looks up itself";
+    gone.iter()
+        .map(|(_, look)| look.note(why.to_owned()))
+        .collect()
 }
 
-/// The texts that may name an element, with the ways to them.
-fn collect(value: &Value, way: &mut Vec<Part>, ids: &mut Vec<(Vec<Part>, String)>) {
-    let mut below = |part: Part, value: &Value| {
-        way.push(part);
-        collect(value, way, ids);
-        way.pop();
-    };
-    match value {
-        Value::Object(members) => {
-            for (key, value) in members {
-                below(Part::Key(key.clone()), value);
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                below(Part::Index(index), item);
-            }
-        }
-        Value::String(id) => {
-            let is_named = match way.as_slice() {
-                [Part::Key(list), Part::Index(0)] => list == ARGUMENTS,
-                [.., Part::Key(key)] => names_element(key),
-                _ => false,
-            };
-            let is_plain = |part: &Part| match part {
-                Part::Key(key) => key
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
-                Part::Index(_) => true,
-            };
-            if is_named && way.iter().all(is_plain) {
-                ids.push((way.clone(), id.clone()));
-            }
-        }
-        _ => {}
+/// The parameter at a path that may name an element, as `targets` write it; empty for a tool's own.
+fn parameter(path: &str) -> Option<String> {
+    let way = path.strip_prefix("$.").filter(|way| !way.contains('\''))?;
+    let key = way.rsplit('.').next()?;
+    match way {
+        FIRST_ARGUMENT => Some(String::new()),
+        way if ENDINGS.contains(&way) => Some(String::new()),
+        way => (names_element(key) && !key.ends_with(']')).then(|| way.to_owned()),
     }
 }
 
@@ -115,8 +87,7 @@ pub(super) fn names_element(parameter: &str) -> bool {
 }
 
 /// The target of a parameter; nothing if it is none by its looks: a selector is no id.
-fn target(way: &[Part], id: &str, snapshot: Option<&Snapshot>) -> Option<FoundTarget> {
-    let parameter = parameter(way);
+fn target(parameter: String, id: &str, snapshot: Option<&Snapshot>) -> Option<FoundTarget> {
     let lasts = |wanted: &Wanted| {
         let within = wanted
             .within
@@ -153,24 +124,6 @@ fn target(way: &[Part], id: &str, snapshot: Option<&Snapshot>) -> Option<FoundTa
     })
 }
 
-/// A way as `targets` write it; empty for a tool's own parameter.
-fn parameter(way: &[Part]) -> String {
-    match way {
-        [Part::Key(key)] if ENDINGS.contains(&key.as_str()) => return String::new(),
-        [Part::Key(list), Part::Index(0)] if list == ARGUMENTS => return String::new(),
-        _ => {}
-    }
-    let mut written = String::new();
-    for part in way {
-        match part {
-            Part::Key(key) if written.is_empty() => written.push_str(key),
-            Part::Key(key) => written.push_str(&format!(".{key}")),
-            Part::Index(index) => written.push_str(&format!("[{index}]")),
-        }
-    }
-    written
-}
-
 /// Takes out of the arguments what the server knew the elements by.
 pub(super) fn remove(arguments: &mut Map<String, Value>, targets: &[FoundTarget]) {
     let parameters: Vec<&str> = targets
@@ -179,33 +132,27 @@ pub(super) fn remove(arguments: &mut Map<String, Value>, targets: &[FoundTarget]
         .map(|target| target.parameter.as_str())
         .collect();
     let mut whole = Value::Object(std::mem::take(arguments));
-    strip(&mut whole, &mut Vec::new(), &parameters);
+    strip(&mut whole, "$", &parameters);
     if let Value::Object(rest) = whole {
         *arguments = rest;
     }
 }
 
-fn strip(value: &mut Value, way: &mut Vec<Part>, parameters: &[&str]) {
-    let is_target = |way: &[Part], value: &Value| {
-        value.is_string() && parameters.contains(&parameter(way).as_str())
+fn strip(value: &mut Value, path: &str, parameters: &[&str]) {
+    let strip = |value: &mut Value, path: &str| {
+        strip(value, path, parameters);
+        let parameter = parameter(path).filter(|_| value.is_string());
+        !parameter.is_some_and(|it| parameters.contains(&it.as_str()))
     };
     match value {
-        Value::Object(members) => members.retain(|key, value| {
-            way.push(Part::Key(key.clone()));
-            let is_target = is_target(way, value);
-            strip(value, way, parameters);
-            way.pop();
-            !is_target
-        }),
+        Value::Object(members) => {
+            members.retain(|key, value| strip(value, &format!("{path}.{key}")));
+        }
         Value::Array(items) => {
-            let mut index = 0;
-            items.retain_mut(|value| {
-                way.push(Part::Index(index));
-                let is_target = is_target(way, value);
-                strip(value, way, parameters);
-                way.pop();
-                index += 1;
-                !is_target
+            let mut indexes = 0..;
+            items.retain_mut(|item| {
+                let index = indexes.next().unwrap_or(0);
+                strip(item, &format!("{path}[{index}]"))
             });
         }
         _ => {}

@@ -10,7 +10,8 @@ use super::differences::{Difference, Piece, holds, pieces, resemble};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
 use super::questions::Subject;
-use super::values::{Source, Weight, is_date, is_telling, number, weight, words};
+use super::secrets::places_of;
+use super::values::{Source, Weight, number, weight, words};
 
 /// The longest text in which values are sought, in bytes.
 const LONGEST_TEXT: usize = 20_000;
@@ -45,7 +46,7 @@ impl Builder<'_, '_> {
     }
 
     fn parts(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
-        let is_opaque = text.len() > LONGEST_TEXT || SCRIPTS.contains(&self.key.as_str());
+        let is_opaque = self.is_opaque(text);
         let holds_secret = self.redactor.finds(text);
         let differs =
             other.is_some_and(|other| self.redactor.text(other) != self.redactor.text(text));
@@ -56,14 +57,23 @@ impl Builder<'_, '_> {
             ));
         }
         match other {
-            _ if is_opaque => vec![Part::Text(text.to_owned())],
-            Some(other) if differs && !holds_secret => self.different(text, other),
+            Some(other) if differs && !holds_secret && !is_opaque => self.different(text, other),
             // A part of it alone is no copy.
-            None if !holds_secret && !self.holds_whole(text) && self.is_inside_result(text) => {
+            None if !is_opaque
+                && !self.masker.finds(text)
+                && !holds_secret
+                && !self.holds_whole(text)
+                && self.ask_of_inside(text) =>
+            {
                 vec![Part::Text(text.to_owned())]
             }
             _ => self.fragments(text, other.filter(|other| *other == text)),
         }
+    }
+
+    /// Whether only secrets are sought in a text.
+    fn is_opaque(&self, text: &str) -> bool {
+        text.len() > LONGEST_TEXT || SCRIPTS.contains(&self.key.as_str())
     }
 
     /// The parts of a text that is another one in the second recording: known values, or the one piece that differs.
@@ -161,23 +171,25 @@ impl Builder<'_, '_> {
             Given,
             Copied,
         }
-        let mut secrets = self.redactor.secrets().to_vec();
+        let mut secrets = [self.redactor.secrets(), self.masker.secrets()].concat();
         secrets.sort_by_key(String::len);
         let mut candidates: Vec<(usize, Value, Kind)> = Vec::new();
         for secret in &secrets {
-            let places = occurrences(text, secret);
+            let places = places_of(text, secret);
             candidates.extend(places.map(|at| (at, Value::from(secret.as_str()), Kind::Secret)));
         }
-        for literal in &self.prompt.literals {
+        let is_opaque = self.is_opaque(text);
+        let literals = self.prompt.literals.iter().filter(|_| !is_opaque);
+        for literal in literals.clone() {
             let places = occurrences(text, literal);
             let number = self.prompt.numbers.get(literal).cloned();
             let value = number.unwrap_or_else(|| literal.as_str().into());
             candidates.extend(places.map(|at| (at, value.clone(), Kind::Given)));
         }
-        let literals = self.prompt.literals.iter();
         let is_torn = |literal: &&String| {
             literal.chars().count() >= SHORTEST_INSIDE
                 && text.matches(literal.as_str()).count() > occurrences(text, literal).count()
+                && !self.redactor.finds(literal)
         };
         let torn: Vec<String> = literals.filter(is_torn).cloned().collect();
         for literal in torn {
@@ -187,9 +199,10 @@ impl Builder<'_, '_> {
             );
             self.ask_about(Subject::new(&shown, "a longer word", ""), text);
         }
-        let phrases = self.index.phrases_in(text).into_iter();
+        let sought = if is_opaque { "" } else { text };
+        let phrases = self.index.phrases_in(sought).into_iter();
         candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
-        for (at, word) in fragments_of(text) {
+        for (at, word) in fragments_of(sought) {
             // Of the whole text it was looked at before, whatever its form is.
             let number = number(word).filter(|_| word != text);
             let values = number.into_iter().chain([Value::from(word)]);
@@ -223,12 +236,7 @@ impl Builder<'_, '_> {
                 (None, Kind::Given) => {
                     Some((at, end, Part::Variable(self.variable(&value, again), part)))
                 }
-                (None, Kind::Copied) => {
-                    if other.is_none() {
-                        self.ask_of_part(&value, text);
-                    }
-                    None
-                }
+                (None, Kind::Copied) => None,
             });
         }
         found.sort_by_key(|(at, _, _)| *at);
@@ -276,35 +284,10 @@ impl Builder<'_, '_> {
             return;
         }
         for [word, _] in differing {
-            if weight(&word.as_str().into()) == Weight::Strong && self.is_inside_result(&word) {
+            if weight(&word.as_str().into()) == Weight::Strong && self.ask_of_inside(&word) {
                 return;
             }
         }
-    }
-
-    /// Asks of a text that stands inside of one of an earlier result, and says whether it does.
-    fn is_inside_result(&mut self, text: &str) -> bool {
-        let found = self.index.around(text, self.step, &self.results);
-        if let Some((step, path)) = found {
-            let (key, id, shown) = (&self.key, &self.ids[step], cut(text, 60));
-            let text = format!(
-                "`{key}` is `{shown}`, which is in `{path}` of `{id}`: is it copied from there?"
-            );
-            self.ask_about(Subject::new(&shown, id, &path.to_string()), text);
-            return true;
-        }
-        false
-    }
-
-    /// Where a value stood first that was news, if it is a whole value there, and of which step.
-    fn stood_in(&self, value: &Value) -> Option<(String, String)> {
-        let (step, path) = self.index.whole(value, self.step)?;
-        // If another value stands there in the second recording, it was none.
-        let again = self.partner(*step).map(|other| path.get(&other.value));
-        if again.is_some_and(|again| again != Some(value)) {
-            return None;
-        }
-        Some((path.to_string(), self.ids[*step].clone()))
     }
 
     /// What is known to differ in a text, the longest first: whole values, and words of the texts of results.
@@ -364,35 +347,14 @@ impl Builder<'_, '_> {
     fn holds_whole(&self, text: &str) -> bool {
         fragments_of(text).any(|(_, word)| {
             let value = Value::from(word);
-            word != text && weight(&value) == Weight::Strong && self.stood_in(&value).is_some()
+            let is_strong = word != text && weight(&value) == Weight::Strong;
+            is_strong && {
+                let sources = self
+                    .index
+                    .sources(&value, (self.step, false), &self.results);
+                sources.iter().any(|source| source.regex.is_none())
+            }
         })
-    }
-
-    /// A number, a date or a name inside a text may be copied, or stand in a result by coincidence.
-    fn ask_of_part(&mut self, value: &Value, text: &str) {
-        if self.prompt.mentions(value) != Mention::None {
-            return;
-        }
-        let written = as_text(value);
-        // Of an address and what it is below, the longest part is asked about.
-        if self.asked_of(&written) {
-            return;
-        }
-        let is_strong = weight(value) == Weight::Strong;
-        let may_be = written.len() >= 3 && (number(&written).is_some() || is_telling(value));
-        if !is_strong
-            && may_be
-            && *written != *text
-            && let Some((path, id)) = self.stood_in(value)
-        {
-            let key = &self.key;
-            let text = format!(
-                "`{key}` holds `{written}`, as `{path}` of `{id}` was: is it copied from there?"
-            );
-            self.ask_about(Subject::new(&written, &id, &path), text);
-        } else if is_strong || is_date(&written) {
-            self.is_inside_result(&written);
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where each value of earlier results stands, and how much it says that two values are equal.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use cuecard_source::value::as_text;
@@ -8,7 +8,6 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::build::snake;
-use super::prompt::occurrences;
 use super::texts::fragments_of;
 
 /// So many values of all results are looked at.
@@ -18,7 +17,7 @@ pub(super) const MOST_VALUES: usize = 500_000;
 const LONGEST: usize = 2_000;
 
 /// So many digits of a hash are written at least.
-const SHORT_HASH: usize = 7;
+pub(super) const SHORT_HASH: usize = 7;
 
 /// A number of so many digits is seldom another one's, unless it is a round one; a longer one never is.
 const LONG_NUMBER: usize = 5;
@@ -138,9 +137,7 @@ impl Source {
         let found = regex.captures(&text)?.get(1)?.as_str();
         Some(found.into())
     }
-}
 
-impl Source {
     /// Whether it takes a part of a text that has lists or objects of JSON.
     pub(super) fn is_in_json(&self, result: &Value) -> bool {
         let text = self.path.get(result).and_then(Value::as_str);
@@ -193,70 +190,54 @@ impl Index {
         }
     }
 
-    pub(super) fn add_result(&mut self, step: usize, result: &Value) {
-        self.add_at(step, &mut Path::default(), result);
-    }
-
     /// Whether some values were not looked at.
     pub(super) fn is_full(&self) -> bool {
         self.n_values >= MOST_VALUES
     }
 
-    fn add_at(&mut self, step: usize, path: &mut Path, value: &Value) {
-        if self.is_full() || path.0.len() > 64 {
+    pub(super) fn add_result(&mut self, step: usize, result: &Value) {
+        each_value_at(result, &mut Path::default(), &mut |path, value| {
+            self.add_at(step, path, value);
+        });
+    }
+
+    fn add_at(&mut self, step: usize, path: &Path, value: &Value) {
+        if self.is_full() {
             return;
         }
         self.n_values += 1;
-        if weight(value) != Weight::Nothing {
-            let places = self.places.entry(value.to_string()).or_default();
-            if places.len() < MOST_PLACES {
+        let add = |places: &mut Vec<(usize, Path)>| {
+            if places.len() < MOST_PLACES
+                && places
+                    .last()
+                    .is_none_or(|last| last != &(step, path.clone()))
+            {
                 places.push((step, path.clone()));
             }
+        };
+        if weight(value) != Weight::Nothing {
+            add(self.places.entry(value.to_string()).or_default());
         }
-        match value {
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    path.0.push(Segment::Index(index));
-                    self.add_at(step, path, item);
-                    path.0.pop();
-                }
+        let Value::String(text) = value else {
+            return;
+        };
+        if let Some((0, first)) = words(text).next()
+            && first.len() < text.trim_end().len()
+            && is_telling(value)
+        {
+            let phrases = self.phrases.entry(first.to_owned()).or_default();
+            if phrases.len() < MOST_PLACES && !phrases.contains(text) {
+                phrases.push(text.clone());
             }
-            Value::Object(members) => {
-                for (key, member) in members.iter().filter(|(key, _)| !key.contains("{{")) {
-                    path.0.push(Segment::Key(key.clone()));
-                    self.add_at(step, path, member);
-                    path.0.pop();
-                }
+        }
+        for word in forms_of(text).filter(|word| word != text) {
+            // Of plain words only the long ones say something, and of digits other recordings may tell.
+            let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+            let is_telling = has_digit || weight_of_text(word) == Weight::Strong;
+            if is_telling && word.len() <= LONGEST && self.n_values < MOST_VALUES {
+                self.n_values += 1;
+                add(self.words.entry(word.to_owned()).or_default());
             }
-            Value::String(text) => {
-                if let Some((0, first)) = words(text).next()
-                    && first.len() < text.trim_end().len()
-                    && is_telling(value)
-                {
-                    let phrases = self.phrases.entry(first.to_owned()).or_default();
-                    if phrases.len() < MOST_PLACES && !phrases.contains(text) {
-                        phrases.push(text.clone());
-                    }
-                }
-                for word in forms_of(text).filter(|word| word != text) {
-                    if self.is_full() {
-                        return;
-                    }
-                    // Of plain words only the long ones say something, and of digits other recordings may tell.
-                    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-                    let is_telling = has_digit || weight_of_text(word) == Weight::Strong;
-                    if is_telling && word.len() <= LONGEST {
-                        self.n_values += 1;
-                        let places = self.words.entry(word.to_owned()).or_default();
-                        if places.last().is_none_or(|last| last.1 != *path)
-                            && places.len() < MOST_PLACES
-                        {
-                            places.push((step, path.clone()));
-                        }
-                    }
-                }
-            }
-            _ => {}
         }
     }
 
@@ -276,43 +257,6 @@ impl Index {
             found.extend(longest.map(|phrase| (at, phrase.clone())));
         }
         found
-    }
-
-    /// Where a longer text stands that holds this one, in a result of a call before `step`.
-    pub(super) fn around(
-        &self,
-        text: &str,
-        step: usize,
-        results: &[Value],
-    ) -> Option<(usize, Path)> {
-        let known = self.arguments.get(text).copied();
-        let places = |(_, word): (usize, &str)| {
-            let short = || self.words.get(word.get(..SHORT_HASH)?);
-            self.words.get(word).or_else(short)
-        };
-        let mut seen = HashSet::new();
-        let places = words(text).filter_map(places).flatten();
-        let mut places = places.filter(|place| seen.insert(*place));
-        let found = places.find(|(source, path)| {
-            let around = path
-                .get(&results[*source])
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            let is_news = *source < step && known.is_none_or(|known| known > *source);
-            let mut hashes = fragments_of(around).filter(|(_, word)| start_of_hash(word).is_some());
-            let is_in = date_of(around) == Some(text)
-                || occurrences(around, text).next().is_some()
-                || hashes.any(|(_, hash)| hash.starts_with(text));
-            is_news && around != text && is_in
-        });
-        found.cloned()
-    }
-
-    /// Where a value that was news stands first as a whole, in a result of a call before `step`.
-    pub(super) fn whole(&self, value: &Value, step: usize) -> Option<&(usize, Path)> {
-        let known = self.arguments.get(as_text(value).as_ref()).copied();
-        let mut places = self.places.get(&value.to_string())?.iter();
-        places.find(|(source, _)| *source < step && known.is_none_or(|known| known > *source))
     }
 
     /// Where a value stands, in results of calls before `step`: each with what it takes to get just this value. Those
@@ -643,7 +587,7 @@ fn forms_of(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The beginning of a hash that people write for it.
-fn start_of_hash(word: &str) -> Option<&str> {
+pub(super) fn start_of_hash(word: &str) -> Option<&str> {
     let is_hash = word.len() >= 2 * SHORT_HASH && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then(|| &word[..SHORT_HASH])
 }
@@ -714,6 +658,42 @@ pub(super) fn number(text: &str) -> Option<Value> {
 pub(super) fn integer(text: &str) -> Option<Value> {
     let number = text.parse::<i64>().ok()?;
     (number.to_string() == text).then(|| number.into())
+}
+
+/// Calls `visit` with a value and all values in it, and the ways to them; keys that would be references in a scenario lead
+/// nowhere.
+fn each_value_at<'v>(value: &'v Value, path: &mut Path, visit: &mut impl FnMut(&Path, &'v Value)) {
+    const DEEPEST: usize = 64;
+    visit(path, value);
+    let mut below = |segment: Segment, part: &'v Value| {
+        if path.0.len() < DEEPEST {
+            path.0.push(segment);
+            each_value_at(part, path, visit);
+            path.0.pop();
+        }
+    };
+    match value {
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                below(Segment::Index(index), item);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members.iter().filter(|(key, _)| !key.contains("{{")) {
+                below(Segment::Key(key.clone()), member);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Calls `visit` with every text, number, boolean and null, and the way to it.
+pub(super) fn each_leaf_at<'v>(value: &'v Value, visit: &mut impl FnMut(&Path, &'v Value)) {
+    each_value_at(value, &mut Path::default(), &mut |path, value| {
+        if !(value.is_array() || value.is_object()) {
+            visit(path, value);
+        }
+    });
 }
 
 /// Calls `visit` with every text, number, boolean and null.

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::forward::SESSION;
 use super::session::Endpoint;
-use super::tap::{MAX_FRAME, Tap};
+use super::tap::{MAX_FRAME, Tap, lock};
 
 /// How many requests of a client are under way at once; it is not read further before one is answered.
 const MOST_REQUESTS: usize = 64;
@@ -79,7 +79,7 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
             Some(_) = requests.join_next() => continue,
             () = stop.cancelled() => break Ok(()),
         };
-        bridge.tap().client("", Some(&frame));
+        lock(&bridge.tap).client("", Some(&frame));
         let message: Value = read_value(&frame).unwrap_or_default();
         if message["method"] == "initialize" {
             // A client that begins anew has no session yet.
@@ -113,10 +113,6 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
 }
 
 impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
-    fn tap(&self) -> MutexGuard<'_, Tap> {
-        self.tap.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn session(&self) -> MutexGuard<'_, HeaderMap> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -155,8 +151,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
         let Err(why) = self.exchange(frame, &mut ids, headers).await else {
             return;
         };
-        let why = self.tap().redacted(&why);
-        self.tap().abandon("", &ids);
+        let why = lock(&self.tap).redacted(&why);
+        lock(&self.tap).abandon("", &ids);
         self.n_failed.fetch_add(ids.len() as u64, Ordering::Relaxed);
         for id in ids {
             let message = format!("cuecard record mcp: the server {why}");
@@ -185,6 +181,9 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
             .map_err(|error| format!("can't be reached: {}", reason(&error)))?;
         if let Some(session) = response.headers().get(SESSION) {
             self.session().insert(SESSION, session.clone());
+        }
+        if let Some(why) = redirected(&response) {
+            return Err(why);
         }
         let status = response.status();
         if is_events(&response) && status.is_success() {
@@ -312,7 +311,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
                 .iter()
                 .any(|message| message["method"].is_null() && message["id"] == *id)
         });
-        self.tap().server("", Some(&line));
+        lock(&self.tap).server("", Some(&line));
         self.write(&line).await;
     }
 
@@ -322,6 +321,16 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
         let _ = out.write_all(&[line, b"\n"].concat()).await;
         let _ = out.flush().await;
     }
+}
+
+/// Why a redirect of a server is not followed, if its answer is one.
+pub(super) fn redirected(response: &Response) -> Option<String> {
+    let to = response.headers().get(header::LOCATION)?;
+    let to = String::from_utf8_lossy(to.as_bytes());
+    let to = cut(&to, LONGEST_ERROR);
+    response.status().is_redirection().then(|| {
+        format!("redirects to `{to}`, which the recorder doesn't follow: record this address if it is right")
+    })
 }
 
 fn is_events(response: &Response) -> bool {

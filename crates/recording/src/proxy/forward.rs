@@ -4,7 +4,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -25,8 +25,9 @@ use reqwest::Client;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::bridge::redirected;
 use super::session::Endpoint;
-use super::tap::{Lane, MAX_FRAME, Tap};
+use super::tap::{Lane, MAX_FRAME, Tap, lock};
 
 /// More clients than this are never recorded at once.
 const MOST_CONNECTIONS: usize = 1_000;
@@ -144,7 +145,7 @@ impl Proxy {
             has_session: session.is_some(),
             tap: self.tap.clone(),
         };
-        exchange.tap().client(&exchange.lane, Some(&body));
+        lock(&exchange.tap).client(&exchange.lane, Some(&body));
         let mut headers = passed_on(&head.headers);
         headers.insert(
             header::ACCEPT_ENCODING,
@@ -167,15 +168,19 @@ impl Proxy {
             .headers(headers)
             .body(body)
             .send();
+        // A client that follows a redirect goes around the recorder.
         let received = match sent.await {
+            Ok(received) => redirected(&received).map_or(Ok(received), Err),
+            Err(error) => Err(format!("can't be reached: {}", reason(&error))),
+        };
+        let received = match received {
             Ok(received) => received,
-            Err(error) => {
+            Err(why) => {
                 exchange.has_session = false;
-                exchange.tap().n_unanswered += exchange.ids.len();
-                return refusal(
-                    &format!("the server can't be reached: {}", reason(&error)),
-                    exchange.ids.first(),
-                );
+                let mut tap = lock(&exchange.tap);
+                tap.n_unanswered += exchange.ids.len();
+                let why = tap.redacted(&format!("the server {why}"));
+                return refusal(&why, exchange.ids.first());
             }
         };
         // Who gets an error does not get another answer.
@@ -231,16 +236,10 @@ struct Exchange {
     tap: Arc<Mutex<Tap>>,
 }
 
-impl Exchange {
-    fn tap(&self) -> MutexGuard<'_, Tap> {
-        self.tap.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Drop for Exchange {
     fn drop(&mut self) {
         if !self.has_session {
-            self.tap().abandon(&self.lane, &self.ids);
+            lock(&self.tap).abandon(&self.lane, &self.ids);
         }
     }
 }
@@ -304,21 +303,20 @@ impl Tee {
 
     fn read(&mut self, bytes: &[u8]) {
         let Exchange { lane, tap, .. } = &self.exchange;
-        let tap = || tap.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut self.reading {
             Reading::Events(reader) => {
                 let read = reader.read(bytes, |event| {
-                    tap().server(lane, Some(event.data.as_bytes()));
+                    lock(tap).server(lane, Some(event.data.as_bytes()));
                 });
                 if read.is_err() {
-                    tap().server(lane, None);
+                    lock(tap).server(lane, None);
                     self.reading = Reading::Nothing;
                 }
             }
             Reading::Whole(whole) => {
                 whole.extend_from_slice(bytes);
                 if whole.len() > MAX_FRAME {
-                    tap().server(lane, None);
+                    lock(tap).server(lane, None);
                     self.reading = Reading::Nothing;
                 }
             }
@@ -335,7 +333,7 @@ impl Tee {
     /// The answer is over, whole or not.
     fn finish(&mut self) {
         let Exchange { lane, ids, tap, .. } = &self.exchange;
-        let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tap = lock(tap);
         if let Reading::Whole(whole) = std::mem::replace(&mut self.reading, Reading::Nothing) {
             tap.server(lane, Some(&whole));
         }

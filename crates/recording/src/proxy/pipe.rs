@@ -13,7 +13,7 @@ use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::tap::{Frames, Tap};
+use super::tap::{Frames, Tap, lock};
 
 /// How many bytes are on their way at once, in each direction.
 const CHUNK: usize = 64 << 10;
@@ -76,7 +76,7 @@ pub async fn run(
     let reading = |side: fn(&mut Tap, Option<&[u8]>)| {
         let (tap, mut frames) = (tap.clone(), Frames::default());
         move |bytes: &[u8]| {
-            let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tap = lock(&tap);
             frames.read(bytes, |frame| side(&mut tap, frame));
         }
     };
@@ -98,7 +98,7 @@ pub async fn run(
         let surplus = tail.len().saturating_sub(TAIL);
         tail.drain(..surplus);
     })?;
-    let mut n_open = tap.lock().unwrap_or_else(PoisonError::into_inner).n_open();
+    let mut n_open = lock(tap).n_open();
     let mut is_client_done = false;
     let is_server_first = tokio::select! {
         why = &mut client_ended => {

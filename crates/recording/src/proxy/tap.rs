@@ -1,6 +1,7 @@
 //! Reads frames on their way, pairs requests with answers, and writes each call when its answer comes.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cuecard_runtime::clock::Clock;
@@ -86,6 +87,7 @@ pub struct Tap {
     file: CassetteFile,
     open: HashMap<(Lane, String), Open>,
     open_bytes: usize,
+    n_cancelled: usize,
     n_open: watch::Sender<usize>,
     introduction: Value,
     tools: Vec<ToolEntry>,
@@ -93,7 +95,7 @@ pub struct Tap {
     fields: Fields,
     /// Whether what the server says of itself is to be written before the next call.
     is_changed: bool,
-    missing: Vec<String>,
+    missing: Vec<(String, Duration)>,
     /// How many requests the server left without an answer over HTTP.
     pub n_unanswered: usize,
     /// How many calls could not be recorded.
@@ -118,6 +120,8 @@ struct Open {
     is_ambiguous: bool,
     /// Whether the server's answer to its request over HTTP is over.
     is_over: bool,
+    /// Whether the client took it back: nobody waits for the answer, which may come all the same.
+    is_cancelled: bool,
 }
 
 #[derive(Debug)]
@@ -149,6 +153,11 @@ struct OutlineParams {
     name: Option<String>,
 }
 
+/// The tap of a proxy that reads both directions.
+pub(super) fn lock(tap: &Mutex<Tap>) -> MutexGuard<'_, Tap> {
+    tap.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Tap {
     /// A tap that writes into `file`. The server is called `name`, or as it calls itself, or `fallback_name`.
     pub(super) fn new(
@@ -168,6 +177,7 @@ impl Tap {
             file,
             open: HashMap::new(),
             open_bytes: 0,
+            n_cancelled: 0,
             n_open: watch::Sender::new(0),
             introduction: Value::Null,
             tools: Vec::new(),
@@ -184,13 +194,13 @@ impl Tap {
         }
     }
 
-    /// Whoever waits for answers may ask how many requests are open.
+    /// How many requests wait for their answers, for whoever waits with them.
     pub fn n_open(&self) -> watch::Receiver<usize> {
         self.n_open.subscribe()
     }
 
-    /// The tools of the calls that were not answered.
-    pub fn missing(&self) -> &[String] {
+    /// The tools of the calls that were not answered, and when these began.
+    pub fn missing(&self) -> &[(String, Duration)] {
         &self.missing
     }
 
@@ -258,7 +268,12 @@ impl Tap {
                     progress_token: params["_meta"]["progressToken"].clone(),
                 },
                 Some("notifications/cancelled") => {
-                    self.abandon(lane, std::slice::from_ref(&params["requestId"]));
+                    let id = params["requestId"].to_string();
+                    if let Some(open) = self.open.get_mut(&(lane.to_owned(), id)) {
+                        self.n_cancelled += usize::from(!open.is_cancelled);
+                        open.is_cancelled = true;
+                        self.tell_open();
+                    }
                     continue;
                 }
                 _ => continue,
@@ -300,6 +315,7 @@ impl Tap {
             bytes,
             is_ambiguous: false,
             is_over: false,
+            is_cancelled: false,
         };
         if let Some(other) = self.close(lane, id) {
             self.noted.insert(
@@ -310,7 +326,11 @@ impl Tap {
         }
         self.open_bytes += bytes;
         self.open.insert((lane.to_owned(), id.to_string()), open);
-        self.n_open.send_replace(self.open.len());
+        self.tell_open();
+    }
+
+    fn tell_open(&self) {
+        self.n_open.send_replace(self.open.len() - self.n_cancelled);
     }
 
     /// The client sent something that can't be read as a whole.
@@ -430,8 +450,8 @@ impl Tap {
         for open in left {
             self.write_missing(open);
         }
-        self.open_bytes = 0;
-        self.n_open.send_replace(0);
+        (self.open_bytes, self.n_cancelled) = (0, 0);
+        self.tell_open();
         for (tool, id) in std::mem::take(&mut self.questions) {
             self.leave_out(&tool, &id, NOT_CONTINUED);
         }
@@ -477,14 +497,16 @@ impl Tap {
     fn close(&mut self, lane: &str, id: &Value) -> Option<Open> {
         let open = self.open.remove(&(lane.to_owned(), id.to_string()))?;
         self.open_bytes -= open.bytes;
-        self.n_open.send_replace(self.open.len());
+        self.n_cancelled -= usize::from(open.is_cancelled);
+        self.tell_open();
         Some(open)
     }
 
     /// A notification belongs to the call whose progress it tells, else to the only call that is open.
     fn notified(&mut self, lane: &str, notification: Value) {
         let token = notification["params"].get("progressToken").cloned();
-        let calls = self.open.iter_mut().filter(|((its, _), _)| its == lane);
+        let calls = self.open.iter_mut();
+        let calls = calls.filter(|((its, _), open)| its == lane && !open.is_cancelled);
         let mut calls = calls.filter_map(|(_, open)| match &mut open.what {
             Request::Call {
                 call,
@@ -549,10 +571,10 @@ impl Tap {
     fn write_missing(&mut self, open: Open) {
         if let Request::Call { call, .. } = open.what {
             if self.missing.len() < MOST_NAMED {
-                self.missing
-                    .push(cut(&call.tool, LONGEST_NAME).into_owned());
+                let tool = cut(&call.tool, LONGEST_NAME).into_owned();
+                self.missing.push((tool, open.started));
             }
-            self.n_unanswered += usize::from(open.is_over);
+            self.n_unanswered += usize::from(open.is_over && !open.is_cancelled);
             self.write_call(*call);
         }
     }

@@ -413,3 +413,123 @@ fn what_codex_prints_as_json() {
         json!({"command": "make test"})
     );
 }
+
+/// A session of Claude Code with these calls: tool, input, answer, and whether it failed.
+fn claude_session(calls: &[(&str, Value, &str, bool)]) -> String {
+    let line = |kind: &str, n: usize, content: Value| {
+        json!({"type": kind, "uuid": format!("{kind}{n}"), "sessionId": "s", "cwd": "/w",
+            "timestamp": "2026-01-02T03:04:06.000Z", "message": {"id": format!("m{n}"), "content": [content]}})
+        .to_string()
+    };
+    let lines = calls.iter().enumerate().flat_map(|(n, (tool, input, answer, failed))| {
+        [
+            line("assistant", n, json!({"type": "tool_use", "id": format!("t{n}"), "name": tool, "input": input})),
+            line("user", n, json!({"type": "tool_result", "tool_use_id": format!("t{n}"), "is_error": failed, "content": answer})),
+        ]
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn several_edits_of_a_file_are_as_many_steps() {
+    let input = json!({"file_path": "/w/a", "edits": [
+        {"old_string": "one", "new_string": "1"},
+        {"old_string": "two", "new_string": "2", "replace_all": true},
+    ]});
+    let session = read(&claude_session(&[
+        ("MultiEdit", input.clone(), "Applied 2 edits", false),
+        (
+            "MultiEdit",
+            input,
+            "String to replace not found in file.",
+            true,
+        ),
+    ]));
+    assert_eq!(
+        outline(&session.recording),
+        [
+            r#"claude__edit {"old_string":"one","new_string":"1","file_path":"a"} → null"#,
+            r#"claude__edit {"old_string":"two","new_string":"2","replace_all":true,"file_path":"a"} → null"#,
+        ]
+    );
+    assert_eq!(session.left_out.len(), 1);
+}
+
+#[test]
+fn the_name_of_a_command_in_the_background_is_that_of_the_run() {
+    let session = read(&claude_session(&[
+        (
+            "Bash",
+            json!({"command": "serve", "run_in_background": true}),
+            "Command running in background with ID: bgtask. Output is being written to: /tmp/x",
+            false,
+        ),
+        (
+            "BashOutput",
+            json!({"bash_id": "bgtask"}),
+            "<status>running</status>",
+            false,
+        ),
+        ("KillShell", json!({"shell_id": "bgtask"}), "killed", false),
+    ]));
+    let inferred = infer(&session.recording, None, "x").expect("a scenario");
+    let steps = &inferred.scenario.steps;
+    assert_eq!(json!(steps[0].output), json!({"shell_id": "$.shell_id"}));
+    for step in &steps[1..] {
+        assert_eq!(step.params["shell_id"], "{{bash.shell_id}}");
+    }
+}
+
+/// A session of Codex with these calls, each with the text that it printed.
+fn codex_session(calls: &[(&str, Value, &str)]) -> String {
+    let line = |payload: Value| {
+        json!({"timestamp": "2026-01-02T03:04:07.000Z", "type": "response_item", "payload": payload})
+            .to_string()
+    };
+    let meta = r#"{"timestamp":"2026-01-02T03:04:05.000Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}"#;
+    let lines = calls.iter().enumerate().flat_map(|(n, (name, arguments, output))| {
+        let (id, output) = (format!("c{n}"), format!("Exit code: 0\nOutput:\n{output}"));
+        [
+            line(json!({"type": "function_call", "name": name, "arguments": arguments.to_string(), "call_id": id})),
+            line(json!({"type": "function_call_output", "call_id": id, "output": output})),
+        ]
+    });
+    let lines: Vec<String> = std::iter::once(meta.to_owned()).chain(lines).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn an_edit_of_a_patch_holds_enough_lines_to_stand_in_the_file_once() {
+    let patch = |body: &str| {
+        let input = format!("*** Begin Patch\n{body}*** End Patch");
+        ("apply_patch", json!({ "input": input }), "Done")
+    };
+    let ctx = "@@ y = 2\n-same\n+other\n@@\n-same\n+last\n";
+    let session = read(&codex_session(&[
+        patch(&format!("*** Update File: new.txt\n{ctx}")),
+        (
+            "shell",
+            json!({"command": ["cat", "a.txt"]}),
+            "same\nx = 1\nsame\n\ny = 2\nz\nsame\nsame\n",
+        ),
+        patch(&format!("*** Update File: a.txt\n{ctx}")),
+        patch("*** Update File: a.txt\n@@\n-other\n"),
+    ]));
+    let edits = session.recording.calls.iter();
+    let edits = edits
+        .filter(|call| call.tool == "claude__edit")
+        .map(|call| {
+            let text = |key: &str| call.arguments[key].as_str().unwrap_or_default().to_owned();
+            [text("old_string"), text("new_string")]
+        });
+    let expected = [
+        ["same", "other"],
+        ["same", "last"],
+        ["z\nsame", "z\nother"],
+        ["other\nsame", "other\nlast"],
+        ["other\n", ""],
+    ];
+    assert_eq!(edits.collect::<Vec<_>>(), expected);
+    let asked = "the patch sought `old_string` behind the line `y = 2`, which an edit can't: does it stand in the file once?";
+    assert_eq!(session.recording.doubts, [(1, asked.to_owned())]);
+}

@@ -23,7 +23,9 @@ pub use node::{Member, Node, NodeKind};
 pub use number::is_large_integer;
 pub(crate) use number::is_out_of_range;
 pub use string::string_span;
-pub use surrogates::{has_lone_surrogate, lone_surrogate, without_lone_surrogates};
+pub use surrogates::{
+    has_lone_surrogate, lone_surrogate, may_have_surrogates, without_lone_surrogates,
+};
 pub use value::{has_large_integer, read_value, with_large_integers_as_text};
 
 /// Bounds on what [`parse`] reads.

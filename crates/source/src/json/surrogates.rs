@@ -16,12 +16,16 @@ const REPLACEMENT: &[u8; ESCAPE] = br"\ufffd";
 /// The length of `\ud83d`.
 const ESCAPE: usize = 6;
 
+/// Whether `json`, or JSON in one of its texts, may have a surrogate: most have no escape at all, which is quickly seen.
+pub fn may_have_surrogates(json: &[u8]) -> bool {
+    static ESCAPED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\\u[dD][89a-fA-F]").expect("a fixed pattern"));
+    json.contains(&b'\\') && ESCAPED.is_match(json)
+}
+
 /// Returns `json` with U+FFFD for each half of a surrogate pair; borrowed if it has none.
 pub fn without_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
-    static MAY_HAVE_ONE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\\u[dD][89a-fA-F]").expect("a fixed pattern"));
-    // Most have no escape at all, which is quickly seen.
-    if !json.contains(&b'\\') || !MAY_HAVE_ONE.is_match(json) {
+    if !may_have_surrogates(json) {
         return Cow::Borrowed(json);
     }
     let mut replaced = Cow::Borrowed(json);

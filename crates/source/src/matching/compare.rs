@@ -7,7 +7,10 @@ use std::fmt;
 use regex::Regex;
 
 use super::Comparison;
-use crate::value::{Json, as_text, kind_name};
+use crate::value::{Json, as_text, cut, kind_name};
+
+/// So many characters of a value are shown.
+const MAX_SHOWN: usize = 300;
 
 /// Why two values can't be compared as asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +51,32 @@ pub fn is_same_json(left: &Json, right: &Json) -> bool {
         (Json::Number(_), Json::Number(_)) => equal(left, right),
         _ => left == right,
     })
+}
+
+/// What `actual` lacks of `expected`: the pointer to the first value that differs, and both values, cut; `None` if it lacks
+/// nothing. Objects may have further members. Null expects nothing, and `false` may be missing.
+pub fn lack(expected: &Json, actual: &Json) -> Option<String> {
+    fn at(path: &str, expected: &Json, actual: &Json) -> Option<String> {
+        match (expected, actual) {
+            (Json::Object(wanted), Json::Object(found)) => {
+                wanted.iter().find_map(|(key, wanted)| {
+                    let path = format!("{path}/{key}");
+                    at(&path, wanted, found.get(key).unwrap_or(&Json::Null))
+                })
+            }
+            _ if is_same_json(expected, actual) => None,
+            (Json::Bool(false), Json::Null) => None,
+            _ => Some(format!(
+                "`{path}`: expected {}, got {}",
+                cut(&expected.to_string(), MAX_SHOWN),
+                cut(&actual.to_string(), MAX_SHOWN)
+            )),
+        }
+    }
+    match expected {
+        Json::Null => None,
+        expected => at("", expected, actual),
+    }
 }
 
 /// Whether `left` and `right` are equal.
@@ -157,7 +186,7 @@ fn described(json: &Json) -> String {
         _ => format!(
             "the {} `{}`",
             kind_name(json).trim_start_matches("a "),
-            crate::value::cut(&json.to_string(), 40)
+            cut(&json.to_string(), 40)
         ),
     }
 }
@@ -314,6 +343,18 @@ mod tests {
         ] {
             assert!(!is_true(&falsehood), "{falsehood}");
         }
+    }
+
+    #[test]
+    fn a_lack_names_its_place() {
+        let expected =
+            json!({"fs": {"readTextFile": true, "writeTextFile": false}, "terminal": true});
+        let actual = json!({"fs": {"readTextFile": true}, "terminal": false, "more": 1});
+        assert_eq!(
+            lack(&expected, &actual).as_deref(),
+            Some("`/terminal`: expected true, got false")
+        );
+        assert_eq!(lack(&json!({"fs": {"readTextFile": true}}), &actual), None);
     }
 
     proptest! {

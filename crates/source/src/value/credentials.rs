@@ -213,7 +213,7 @@ pub fn key_of<'m>(members: &'m serde_json::Map<String, Json>, key: &'m str) -> &
 
 /// The word of a label or a selector that names a credential: `Password` of `Password textbox`, `password` of
 /// `#login-password-field`.
-fn credential_in(label: &str) -> Option<&str> {
+pub fn credential_in(label: &str) -> Option<&str> {
     const ANYWHERE: &[&str] = &["password", "passwd", "passphrase", "passcode"];
     let label = &label[..label.floor_char_boundary(LONGEST_KEY)];
     let is_part = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);

@@ -16,9 +16,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use credentials::{
-    SHORTEST_SECRET, find_credentials, find_credentials_in_text, is_credential, is_folder, key_of,
-    mask_credentials, may_hold_credential, names_credential, names_credential_in_config,
-    secret_texts, without_credentials,
+    SHORTEST_SECRET, credential_in, find_credentials, find_credentials_in_text, is_credential,
+    is_folder, key_of, mask_credentials, may_hold_credential, names_credential,
+    names_credential_in_config, secret_texts, without_credentials,
 };
 pub use printable::{printable, printable_lines, turns_direction};
 pub use redact::{REDACTED, Redactor};

@@ -2,10 +2,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use cuecard_source::matching::lack;
+use cuecard_source::value::{Json, percent_decoded};
+use serde_json::json;
 
+use super::content_block::content_block;
 use super::request::{MediaKind, RequestedBlock};
 use super::rounds::{NormalTexts, UserSide};
-use super::text::normalise;
+use super::text::{normalise, without_line_end};
 use crate::model::{Block, BlockKind, Media, MediaSource, UserInput};
 
 /// A block of a prompt beside its text.
@@ -19,6 +23,10 @@ pub struct ExpectedBlock {
     data: Vec<String>,
     /// Normal texts of which one may come in its place: agents write resources into their prompts.
     texts: Vec<String>,
+    /// The names that a document may have; none, if any will do.
+    names: Vec<String>,
+    /// The same as a content block, for clients that send these.
+    content: Json,
 }
 
 /// The blocks of an input that are no text, and not its prompt.
@@ -69,18 +77,57 @@ fn blocks<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<ExpectedBlock> {
             }
             BlockKind::Text(_) | BlockKind::Diff { .. } | BlockKind::Plan(_) => return None,
         };
+        let name = block.kind.as_str();
+        let (data, names, content) = match block.compares_kind {
+            true => (Vec::new(), Vec::new(), json!({"type": name})),
+            false => (data, names(&block.kind), content_block(block)?),
+        };
         Some(ExpectedBlock {
-            name: block.kind.as_str(),
+            name,
             kind,
-            data: if block.compares_kind {
-                Vec::new()
-            } else {
-                data
-            },
+            data,
             texts,
+            names,
+            content: comparable(&content),
         })
     });
     blocks.collect()
+}
+
+/// What a client may call a block: its name, or that of its file.
+fn names(kind: &BlockKind) -> Vec<String> {
+    let (uri, others) = match kind {
+        BlockKind::Image(media) | BlockKind::Audio(media) => (media.uri.as_ref(), Vec::new()),
+        BlockKind::Resource { uri, .. } => (Some(uri), Vec::new()),
+        BlockKind::ResourceLink {
+            uri, name, title, ..
+        } => (
+            Some(uri),
+            [Some(name), title.as_ref()].into_iter().flatten().collect(),
+        ),
+        BlockKind::Text(_) | BlockKind::Diff { .. } | BlockKind::Plan(_) => (None, Vec::new()),
+    };
+    let of_file = uri.and_then(|uri| uri.rsplit('/').find(|part| !part.is_empty()));
+    let of_file = of_file.map(|name| percent_decoded(name).into_owned());
+    others.into_iter().cloned().chain(of_file).collect()
+}
+
+/// A content block for comparing: base64 in one spelling, a text without the line end at its end, and nothing that only
+/// annotates.
+pub(super) fn comparable(block: &Json) -> Json {
+    let mut block = block.clone();
+    if let Some(members) = block.as_object_mut() {
+        members.retain(|key, _| !matches!(key.as_str(), "annotations" | "_meta"));
+    }
+    for pointer in ["/data", "/resource/blob"] {
+        if let Some(Json::String(data)) = block.pointer_mut(pointer) {
+            *data = signs(data).collect();
+        }
+    }
+    if let Some(Json::String(text)) = block.pointer_mut("/resource/text") {
+        text.truncate(without_line_end(text).len());
+    }
+    block
 }
 
 /// What the data of a media block may be. A file that nobody has read can't be compared.
@@ -101,16 +148,48 @@ impl ExpectedBlock {
             data: self.data.first().cloned().unwrap_or_default(),
             title: String::new(),
             text: String::new(),
+            content: Json::Null,
         }
     }
 
-    fn is(&self, block: &RequestedBlock) -> bool {
-        if self.data.is_empty() {
-            return self.kind == block.kind;
+    /// The blocks of an input beside its text, in order.
+    pub fn beside_text(input: &UserInput) -> Vec<Self> {
+        blocks(input.blocks.iter())
+    }
+
+    /// What differs in a block that a client sent; `None` if it is this one. A content block must have every field that
+    /// the script has, but a resource need not say its type. The APIs of models have only the data and the kind of all.
+    fn difference(&self, block: &RequestedBlock) -> Option<String> {
+        if !block.content.is_null() {
+            let mut wanted = self.content.clone();
+            if block.content["resource"]["mimeType"].is_null()
+                && let Some(Json::Object(resource)) = wanted.get_mut("resource")
+            {
+                resource.remove("mimeType");
+            }
+            return lack(&wanted, &block.content);
         }
         let is_any = self.name == "resource_link" || block.kind == MediaKind::File;
-        let is_kind = self.kind == block.kind || is_any;
-        is_kind && self.data.iter().any(|data| is_same_data(data, &block.data))
+        let is_it = match &self.data[..] {
+            [] => self.kind == block.kind,
+            data => {
+                (self.kind == block.kind || is_any)
+                    && data.iter().any(|data| is_same_data(data, &block.data))
+            }
+        };
+        (!is_it).then(|| "another one of its kind".to_owned())
+    }
+
+    /// More for a block that is compared by its data than for one of which only the kind is.
+    pub(super) fn weight(&self) -> usize {
+        1 + usize::from(!self.data.is_empty())
+    }
+
+    /// The other name that a client gave this block, in words.
+    fn other_name(&self, block: &RequestedBlock) -> Option<String> {
+        let title = &block.title;
+        let is_other = !(title.is_empty() || self.names.is_empty() || self.names.contains(title));
+        is_other.then(|| format!("the name `{}` of {}", block.title, self.describe()))
     }
 
     /// Its type for people.
@@ -125,42 +204,58 @@ impl ExpectedBlock {
     }
 }
 
-/// The first of the `expected` blocks that did not come, in their order; else a block that came and is none of them.
+/// The first of the `expected` blocks that did not come, in their order; else what came and is none of them.
 pub(super) fn compare<'e>(
     expected: impl Iterator<Item = &'e ExpectedBlock>,
-    side: &UserSide<'_>,
+    blocks: &[&RequestedBlock],
     texts: &NormalTexts,
 ) -> BlocksFound<'e> {
     let mut found = BlocksFound::default();
-    let mut from = 0;
+    let mut rest = blocks;
     for expected in expected {
-        let rest = side.blocks.get(from..).unwrap_or_default();
-        match rest.iter().position(|block| expected.is(block)) {
+        match rest
+            .iter()
+            .position(|block| expected.difference(block).is_none())
+        {
             Some(at) => {
-                let passed = &rest[..at];
-                found.more = found
-                    .more
-                    .or(passed.first().map(|block| block.name.clone()));
-                from += at + 1;
+                let passed = rest[..at].first().map(|block| block.describe());
+                let other_name = || expected.other_name(rest[at]);
+                found.more = found.more.or(passed).or_else(other_name);
+                rest = &rest[at + 1..];
             }
             None if texts.any(|text| expected.is_in(text)) => found.written.push(expected),
             None => {
-                let is_kind = rest.iter().any(|block| block.kind == expected.kind);
-                found.missing = found.missing.or(Some((expected, is_kind)));
+                let mut of_kind = rest.iter().filter(|block| block.kind == expected.kind);
+                let difference = of_kind.next().and_then(|block| expected.difference(block));
+                found.missing = found.missing.or(Some((expected, difference)));
             }
         }
     }
-    let rest = side.blocks.get(from..).unwrap_or_default();
-    found.more = found.more.or(rest.first().map(|block| block.name.clone()));
+    found.more = found.more.or(rest.first().map(|block| block.describe()));
     found
+}
+
+/// What differs between the blocks beside the text of a prompt and those that a client sent, in words; `None` if nothing
+/// does.
+pub fn block_difference(expected: &[ExpectedBlock], sent: &[RequestedBlock]) -> Option<String> {
+    let sent: Vec<&RequestedBlock> = sent.iter().collect();
+    let none = UserSide::default().normal_texts();
+    let found = compare(expected.iter(), &sent, &none);
+    match found.missing {
+        Some((block, Some(difference))) => {
+            Some(format!("{} differs: {difference}", block.describe()))
+        }
+        Some((block, None)) => Some(format!("{} is missing", block.describe())),
+        None => found.more.map(|more| format!("{more} is too many")),
+    }
 }
 
 /// What is different about the blocks of a prompt.
 #[derive(Default)]
 pub(super) struct BlocksFound<'e> {
-    /// What is missing, and whether another one of its kind came.
-    pub(super) missing: Option<(&'e ExpectedBlock, bool)>,
-    /// The type of a block that the script doesn't have.
+    /// What is missing, and how another one of its kind differs that came.
+    pub(super) missing: Option<(&'e ExpectedBlock, Option<String>)>,
+    /// What came and the script doesn't have: a block, or another name of one.
     pub(super) more: Option<String>,
     /// Those that are written into a text.
     pub(super) written: Vec<&'e ExpectedBlock>,
@@ -168,15 +263,16 @@ pub(super) struct BlocksFound<'e> {
 
 /// Whether two texts in base64 are the same, however they are padded and broken into lines.
 pub(super) fn is_same_data(one: &str, other: &str) -> bool {
-    fn signs(text: &str) -> impl Iterator<Item = char> + '_ {
-        let signs = text
-            .chars()
-            .filter(|sign| !sign.is_whitespace() && *sign != '=');
-        signs.map(|sign| match sign {
-            '-' => '+',
-            '_' => '/',
-            other => other,
-        })
-    }
     signs(one).eq(signs(other))
+}
+
+fn signs(text: &str) -> impl Iterator<Item = char> + '_ {
+    let signs = text
+        .chars()
+        .filter(|sign| !sign.is_whitespace() && *sign != '=');
+    signs.map(|sign| match sign {
+        '-' => '+',
+        '_' => '/',
+        other => other,
+    })
 }

@@ -8,6 +8,7 @@ mod align;
 mod auxiliary_requests;
 mod block_text;
 mod blocks;
+mod content_block;
 mod disobedience;
 mod distance;
 mod effects;
@@ -52,7 +53,8 @@ pub use crate::profiles::{AdvertisedTool, ToolInput};
 pub use align::{FieldDifference, Rejection, UserDifference, UserDifferenceKind};
 pub use auxiliary_requests::{AuxiliaryRequests, SideReply, SideText};
 pub use block_text::block_text;
-pub use blocks::ExpectedBlock;
+pub use blocks::{ExpectedBlock, block_difference};
+pub use content_block::content_block;
 pub use disobedience::{Disobedience, GivenAnswer, disobediences};
 pub use effects::{command_line, timeline_effects};
 pub use llm_script::LlmScript;
@@ -82,7 +84,7 @@ pub use sessions::{
 pub use smallest::smallest_value;
 pub use speed::Speed;
 pub use terminal_steps::{StepRole, TerminalStep, terminal_steps};
-pub use text::{is_reminder, normalise};
+pub use text::{is_reminder, normalise, without_line_end};
 pub use turns::{
     AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall,
     TurnElement, TurnError, Turns,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::blocks::comparable;
 use super::request_key::RequestKey;
 use crate::profiles::AdvertisedTool;
 use cuecard_source::value::Json;
@@ -156,6 +157,7 @@ impl Part {
             data: String::new(),
             title: String::new(),
             text: String::new(),
+            content: Json::Null,
         })
     }
 }
@@ -175,36 +177,38 @@ pub struct RequestedBlock {
     pub title: String,
     /// The text by which it is compared in an answer; empty if it is no image of a script.
     pub text: String,
+    /// All of it for comparing, if it came as a content block of the Agent Client Protocol; else null.
+    pub content: Json,
 }
 
 impl RequestedBlock {
     /// Reads a content block of a prompt, `{"type": "image", …}` as the Agent Client Protocol has it. `None` for a text.
     pub fn of_content(block: &Json) -> Option<Self> {
         let name = block["type"].as_str().filter(|name| *name != "text")?;
-        let inner = match name {
-            "resource" => &block["resource"],
-            _ => block,
+        let mime_type = match name {
+            "resource" => &block["resource"]["mimeType"],
+            _ => &block["mimeType"],
         };
-        let mime_type = inner["mimeType"].as_str().unwrap_or_default();
-        let kind = match name {
-            "image" => MediaKind::Image,
-            "audio" => MediaKind::Audio,
-            "resource_link" => MediaKind::File,
-            _ => MediaKind::of(mime_type),
-        };
-        let keys: &[&str] = match name {
-            "resource_link" => &["uri"],
-            _ => &["data", "blob", "text"],
-        };
-        let data = keys.iter().find_map(|key| inner[*key].as_str());
+        let mime_type = mime_type.as_str().unwrap_or_default();
         Some(Self {
             name: name.to_owned(),
-            kind,
+            kind: match name {
+                "image" => MediaKind::Image,
+                "audio" => MediaKind::Audio,
+                "resource_link" => MediaKind::File,
+                _ => MediaKind::of(mime_type),
+            },
             mime_type: mime_type.to_owned(),
-            data: data.unwrap_or_default().to_owned(),
+            data: String::new(),
             title: String::new(),
             text: String::new(),
+            content: comparable(block),
         })
+    }
+
+    /// Its type for people.
+    pub(super) fn describe(&self) -> String {
+        format!("a block of type `{}`", self.name)
     }
 }
 

@@ -158,7 +158,7 @@ impl UserSide<'_> {
             parts.push(format!("the user's text {}", quote(text)));
         }
         for block in &self.blocks {
-            parts.push(format!("a block of type `{}`", block.name));
+            parts.push(block.describe());
         }
         match parts.is_empty() {
             true => {

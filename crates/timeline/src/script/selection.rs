@@ -142,9 +142,9 @@ pub enum SelectionError {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Nearness {
     distance: PromptDistance,
-    /// Whether a text only holds the prompt.
+    /// Whether a text only holds the prompt, or there are more blocks than those of the prompt.
     only_holds: bool,
-    /// Length of the prompt in characters.
+    /// Length of the prompt in characters; of blocks how many they are, those with data twice.
     length: usize,
     /// Whether something stands above `sessionStart`.
     has_history: bool,
@@ -369,7 +369,7 @@ impl Selector {
         request: Option<&Request>,
     ) -> Result<Selection, SelectionError> {
         let wanted = || match (prompts.last().copied().unwrap_or_default(), blocks.first()) {
-            ("", Some(block)) => format!("a block of type `{}`", block.name),
+            ("", Some(block)) => block.describe(),
             (text, _) => super::rounds::quote(text),
         };
         let is_candidate = |entry: &Candidate| entry.unmet(request).is_none();
@@ -399,15 +399,18 @@ impl Selector {
             })
             .collect::<Vec<_>>()
         };
-        // Of several with one prompt, the one without a history is meant: by their histories the others are chosen.
-        let has_twin = |idx: usize| {
-            let is_same = |entry: &&Candidate| {
-                let first = &self.entries[idx];
-                let has_history = !first.history.is_empty();
-                entry.has_prompt_of(first) && entry.history.is_empty() != has_history
+        // Of several with one prompt, or whose blocks are there, the one without a history is meant: by their histories the
+        // others are chosen.
+        let has_twin = |idx: usize, near: Nearness| {
+            let first = &self.entries[idx];
+            let is_same = |&&(other, other_near): &&(usize, Option<Nearness>)| {
+                let other = &self.entries[other];
+                let have_blocks = || [first, other].map(|it| it.has_blocks(blocks).is_some());
+                other_near == Some(near)
+                    && is_candidate(other)
+                    && (other.has_prompt_of(first) || have_blocks() == [true; 2])
             };
-            let same = self.entries.iter().filter(is_same);
-            same.filter(|entry| is_candidate(entry)).count() > 1
+            ranked.iter().filter(is_same).count() > 1
         };
         let first = ranked
             .first()
@@ -417,7 +420,7 @@ impl Selector {
             Some(&(scenario_idx, Some(near)))
                 if near.distance.is_exact
                     && near.distance.value <= self.max_distance
-                    && has_twin(scenario_idx) =>
+                    && has_twin(scenario_idx, near) =>
             {
                 Err(SelectionError::Ambiguous {
                     wanted: wanted(),
@@ -464,13 +467,13 @@ impl Selector {
         } else {
             self.max_distance
         };
-        let by_blocks = entry.has_blocks(blocks).then_some(Nearness {
+        let by_blocks = entry.has_blocks(blocks).map(|is_all| Nearness {
             distance: PromptDistance {
                 value,
                 is_exact: true,
             },
-            only_holds: false,
-            length: 0,
+            only_holds: !is_all,
+            length: entry.blocks.iter().map(ExpectedBlock::weight).sum(),
             has_history: !entry.history.is_empty(),
         });
         let Some(prompt) = &entry.prompt else {
@@ -507,14 +510,12 @@ impl Selector {
 }
 
 impl Candidate {
-    /// Whether these blocks are its prompt.
-    fn has_blocks(&self, blocks: &[&RequestedBlock]) -> bool {
-        let side = UserSide {
-            blocks: blocks.to_vec(),
-            ..UserSide::default()
-        };
-        let found = blocks::compare(self.blocks.iter(), &side, &side.normal_texts());
-        !self.blocks.is_empty() && found.missing.is_none()
+    /// Whether its prompt is all of these blocks; `None` if it is none of them, or has others.
+    fn has_blocks(&self, blocks: &[&RequestedBlock]) -> Option<bool> {
+        let texts = UserSide::default().normal_texts();
+        let found = blocks::compare(self.blocks.iter(), blocks, &texts);
+        let is_prompt = !self.blocks.is_empty() && found.missing.is_none();
+        is_prompt.then_some(found.more.is_none())
     }
 
     /// Whether the prompt can't tell the two apart.

@@ -220,14 +220,20 @@ impl Session {
         forgotten.map(|rejection| vec![rejection])
     }
 
-    /// Whether the history of `request` is the script's up to a turn that it asks for.
-    pub(super) fn follows(&self, script: &LlmScript, request: &Request) -> bool {
+    /// The turn that `request` asks for; `None` if its history is not the script's up to one.
+    pub(super) fn turn_of<'s>(&self, script: &'s LlmScript, request: &Request) -> Option<&'s Turn> {
         let here = ServedHere {
             script,
             servings: &self.servings,
         };
-        self.remembered.contains_key(&request.key)
-            || matches!(locate(script, request, &here), Located::At(_))
+        let turn_idx = match self.remembered.get(&request.key) {
+            Some(served) => served.turn_idx,
+            None => match locate(script, request, &here) {
+                Located::At(position) => position.turn_idx,
+                Located::Nowhere(_) | Located::Unaligned(_) => return None,
+            },
+        };
+        script.turn(turn_idx)
     }
 
     /// An equal request takes the turn after the one that it got before (`onRepeat: next`).

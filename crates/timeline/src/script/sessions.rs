@@ -257,7 +257,8 @@ impl Sessions {
     }
 
     /// The session beside the one with `key`, if `request` is what another scenario goes on or begins with, and nothing
-    /// that this one plays: both begin with the same words, such as examples, or the client names both the same.
+    /// that this one plays, or only its history: both begin with the same words, such as examples, or the client names
+    /// both the same.
     fn beside(
         &self,
         key: SessionKey,
@@ -266,18 +267,20 @@ impl Sessions {
     ) -> Option<SessionKey> {
         let entry = self.entries.get(&key)?;
         let scripts = &self.repertoire.scripts;
-        if scripts.len() == 1
-            || request.previous.is_some()
-            || entry.session.follows(&scripts[entry.scenario_idx], request)
-        {
+        if scripts.len() == 1 || request.previous.is_some() {
+            return None;
+        }
+        let own = entry.session.turn_of(&scripts[entry.scenario_idx], request);
+        if own.is_some_and(|turn| !turn.is_history) {
             return None;
         }
         let selection = self.select(address, request).ok()?;
         let scenario_idx = selection.scenario_idx;
+        let turn = || Session::new().turn_of(&scripts[scenario_idx], request);
         let is_meant = match selection.reason {
-            SelectionReason::History => true,
+            SelectionReason::History => own.is_none() || turn().is_some_and(|it| !it.is_history),
             SelectionReason::Prompt(distance) => {
-                distance <= 0.0 && Session::new().follows(&scripts[scenario_idx], request)
+                distance <= 0.0 && turn().is_some_and(|it| own.is_none() || !it.is_history)
             }
             _ => false,
         };
@@ -401,8 +404,13 @@ impl Sessions {
         if !is_named && has_answers() {
             let scripts = &self.repertoire.scripts;
             let session = Session::new();
-            let accounts_for = |idx: usize| session.follows(&scripts[idx], request);
-            if let Some(selection) = self.selector.by_history(prompts, request, accounts_for) {
+            let turn = |idx: usize| session.turn_of(&scripts[idx], request);
+            let is_live = |idx: usize| turn(idx).is_some_and(|turn| !turn.is_history);
+            let by_history = |follows: &dyn Fn(usize) -> bool| {
+                self.selector.by_history(prompts, request, follows)
+            };
+            let found = by_history(&is_live).or_else(|| by_history(&|idx| turn(idx).is_some()));
+            if let Some(selection) = found {
                 return Ok(selection);
             }
         }

@@ -484,6 +484,60 @@ fn one_name_holds_a_conversation_of_each_scenario() {
     }
 }
 
+/// A fork has the conversation that it comes from as its history, and either may ask first.
+#[test]
+fn a_fork_and_its_origin_are_played_in_any_order() {
+    let before = || vec![ask("One"), answer("1"), ask("Two"), answer("2")];
+    let fork = |mut events: Vec<EventKind>, prompt: &str| {
+        events.extend([session_start(), ask(prompt), answer(prompt)]);
+        named(prompt, events)
+    };
+    let timelines = || {
+        vec![
+            fork(before(), "Tea"),
+            named("origin", before()),
+            fork(vec![ask("One"), answer("1")], "Milk"),
+        ]
+    };
+    let requests: [(&[&str], usize); 4] = [
+        (&["One", "1", "Two", "2", "Tea"], 0),
+        (&["One"], 1),
+        (&["One", "1", "Two"], 1),
+        (&["One", "1", "Milk"], 2),
+    ];
+    let orders = (0..4usize.pow(4)).map(|n| [0, 1, 2, 3].map(|at| n / 4usize.pow(at) % 4));
+    let is_order = |order: &[usize; 4]| {
+        let place = |idx: usize| order.iter().position(|other| *other == idx);
+        (0..4).all(|idx| place(idx).is_some()) && place(1) < place(2)
+    };
+    for order in orders.filter(is_order) {
+        let mut sessions = sessions(timelines(), 100);
+        for idx in order {
+            let (texts, scenario_idx) = requests[idx];
+            let mut client = Client::default();
+            let roles = [Message::user, Message::assistant].into_iter().cycle();
+            client.history = texts
+                .iter()
+                .copied()
+                .zip(roles)
+                .map(|(text, of)| of(text))
+                .collect();
+            let found = answered(reply(&mut sessions, key_of("k"), &client.request(), 0));
+            assert_eq!(found.scenario_idx, scenario_idx, "{order:?}: {texts:?}");
+            assert!(
+                matches!(found.decision, Decision::Turn(_)),
+                "{order:?}: {texts:?}"
+            );
+        }
+        assert_eq!(sessions.unplayed().count(), 0, "{order:?}");
+        let scripts = sessions.scripts().to_vec();
+        for progress in sessions.progress() {
+            let turns = &scripts[progress.scenario_idx].turns.turns;
+            assert_eq!(progress.unplayed(turns).count(), 0, "{order:?}");
+        }
+    }
+}
+
 #[test]
 fn one_key_holds_any_number_of_conversations() {
     let mut sessions = two();

@@ -14,6 +14,11 @@ pub fn normalise(text: &str) -> String {
     normal
 }
 
+/// A text of a file for comparing: one line end at its end doesn't count.
+pub fn without_line_end(text: &str) -> &str {
+    text.strip_suffix('\n').unwrap_or(text)
+}
+
 /// `text` without white space: how a client joins the pieces of an answer doesn't count, but each word does.
 pub(super) fn squeeze(text: &str) -> String {
     text.split_whitespace().collect()

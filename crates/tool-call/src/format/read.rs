@@ -695,6 +695,18 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_in_the_place_of_a_secret_is_no_value() {
+        let found = step_findings(
+            r#"{"step": 1, "tool": "claude__bash", "params": {"command": "mysql -p[redacted] -e 1 [redacted]", "expect_exit": 0}}"#,
+        );
+        let text = "a parameter contains `[redacted]`, which stands where a secret was";
+        assert_eq!(
+            found,
+            [(codes::FIELD_VALUE, text.to_owned(), "[redacted]".to_owned())]
+        );
+    }
+
+    #[test]
     fn a_step_with_a_tool_and_an_action_calls_the_tool() {
         let found =
             step_findings(r#"{"step": 1, "tool": "mcp__s__t", "action": "click", "params": {}}"#);

@@ -15,7 +15,7 @@ use crate::model::{
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind, string_span};
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::{Json, REDACTED, cut};
 
 /// What references call an element of `for_each` without `as`.
 pub(super) const DEFAULT_NAME: &str = "item";
@@ -272,6 +272,20 @@ fn params(
                 node,
                 pointer: &pointer,
             },
+        );
+    }
+    if let Some(at) = reader.source.slice(node.span).find(REDACTED) {
+        let start = node.span.start as usize + at;
+        let message = format!("a parameter contains `{REDACTED}`, which stands where a secret was");
+        let diagnostic = reader.error(
+            codes::FIELD_VALUE,
+            Span::new(start, start + REDACTED.len()),
+            message,
+        );
+        diagnostic.pointer = Some(pointer.clone());
+        diagnostic.help = Some(
+            "write `{{NAME}}` there, declare `\"NAME\": \"\"` under `variables`, and give its value with CUECARD_VAR_NAME"
+                .to_owned(),
         );
     }
     Some(from_node(reader, node, &pointer))

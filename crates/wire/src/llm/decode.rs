@@ -127,12 +127,12 @@ pub fn own_error(body: &Json) -> Option<&Json> {
 
 /// The error of an API that `error` describes.
 pub(super) fn error(status: u16, error: &Json) -> Option<ApiError> {
-    let text = |name: &str| error.get(name).and_then(Json::as_str);
     if let Json::String(message) = error {
         return Some(ApiError::new(status, message.as_str()));
     }
-    let message = text("message")?;
-    let mut found = ApiError::new(status, message);
+    let members = error.as_object()?;
+    let text = |name: &str| members.get(name).and_then(Json::as_str);
+    let mut found = ApiError::new(status, text("message").unwrap_or_default());
     found.error_type = text("type").or_else(|| text("status")).map(str::to_owned);
     found.param = text("param").map(str::to_owned);
     found.code = text("code").map(str::to_owned);
@@ -603,6 +603,7 @@ impl Building {
                 PartKind::Refusal => elements.push(Element::Refusal(part.pieces)),
                 // Of an answer that was cut off, a part of a call is no call.
                 PartKind::Call if is_complete || part.call.is_whole => {
+                    self.has_lone_surrogate |= has_lone_surrogate(part.call.input.as_bytes());
                     elements.push(Element::Call(part.call.done()));
                 }
                 PartKind::Call => {

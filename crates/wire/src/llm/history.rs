@@ -1,6 +1,6 @@
 //! What the readers of all dialects share.
 
-use cuecard_source::json::read_value;
+use cuecard_source::json::{self, read_value};
 use cuecard_source::value::{Json, as_text};
 use cuecard_timeline::script::{
     Message, Part, Request, RequestedCall, RequestedResult, Role, ToolChoice,
@@ -96,6 +96,26 @@ pub(super) fn arguments(text: &str) -> Json {
         .ok()
         .filter(Json::is_object)
         .unwrap_or_else(|| Json::String(text.to_owned()))
+}
+
+/// Whether the body of a request has half of a surrogate pair: in a text, or in the arguments of a call, which are JSON in a
+/// text.
+pub fn has_lone_surrogate(body: &[u8]) -> bool {
+    fn has_arguments(json: &Json) -> bool {
+        match json {
+            Json::Array(items) => items.iter().any(has_arguments),
+            Json::Object(members) => members.iter().any(|(name, value)| match value {
+                Json::String(text) => {
+                    name == "arguments" && json::has_lone_surrogate(text.as_bytes())
+                }
+                value => has_arguments(value),
+            }),
+            _ => false,
+        }
+    }
+    json::may_have_surrogates(body)
+        && (json::has_lone_surrogate(body)
+            || read_value(body).is_ok_and(|body| has_arguments(&body)))
 }
 
 /// The result of a call that is only a text.

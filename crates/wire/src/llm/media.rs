@@ -64,6 +64,7 @@ pub(super) fn read(name: &str, json: &Json) -> Part {
             .find(|title| !title.is_empty())
             .unwrap_or_default(),
         text: String::new(),
+        content: Json::Null,
     })
 }
 

@@ -19,6 +19,8 @@ struct Asked {
     has_new_id: bool,
     /// Whether the agent tells of a call that was refused.
     is_told: bool,
+    /// Whether the user allows it always, or cancels the request in place of a refusal.
+    is_other: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,24 +99,34 @@ impl Asked {
             _ if self.is_named => json!({"toolCallId": format!("k{idx}")}),
             _ => json!({"kind": self.kind()}),
         };
-        let granted = self.permission == Permission::Granted;
+        let selected = |id: &str| json!({"outcome": "selected", "optionId": id});
+        let decision = match (self.is_refused(), self.is_other) {
+            (false, false) => selected("y"),
+            (false, true) => selected("a"),
+            (true, false) => selected("n"),
+            (true, true) => json!({"outcome": "cancelled"}),
+        };
         format!(
-            "  - agentPermissionRequest: {{toolCall: {call}, options: [{{id: y, label: Y, kind: allow_once}}, {{id: n, label: N, kind: reject_once}}], granted: {granted}}}\n"
+            "  - agentPermissionRequest: {{toolCall: {call}, options: [{{id: y, label: Y, kind: allow_once}}, {{id: a, label: A, kind: allow_always}}, {{id: n, label: N, kind: reject_once}}], decision: {decision}}}\n"
         )
     }
 
     /// Whether the request of the agent need not say what it is for: its id does, since the script names the call, or the
-    /// agent has told of it.
+    /// agent tells of it.
     fn may_be_bare(&self, opening: Opening) -> bool {
         let is_told = opening == Opening::TellsFirst;
-        let is_named = self.is_named && self.permission != Permission::RefusedAlone;
-        self.is_bare && !self.has_new_id && (is_told || is_named)
+        let is_known = match self.permission {
+            Permission::RefusedAlone => self.is_told,
+            _ => self.is_named,
+        };
+        self.is_bare && (is_told || !self.has_new_id && is_known)
     }
 }
 
 fn ask(call: Json) -> Action {
     let options = json!([
         {"optionId": "y", "name": "Y", "kind": "allow_once"},
+        {"optionId": "a", "name": "A", "kind": "allow_always"},
         {"optionId": "n", "name": "N", "kind": "reject_once"},
     ]);
     let params = json!({"toolCall": call, "options": options});
@@ -180,7 +192,11 @@ fn played(
             after.push(Action::Write(path, format!("{}\n", call.word)));
         }
         let status = if is_done { "completed" } else { "failed" };
-        let has_new_id = call.has_new_id && !is_first && is_asked && !call.may_be_bare(opening);
+        let has_new_id = match is_first {
+            // It leaves the first one open.
+            true => call.has_new_id && call.is_refused() && lie.is_none(),
+            false => call.has_new_id && is_asked && !call.may_be_bare(opening),
+        };
         let id = match has_new_id || lie == Some(Lie::DoesWhatWasRefusedUnderAnotherId) {
             true => format!("d{idx}"),
             false => id,
@@ -227,12 +243,12 @@ fn other_call() -> Json {
 prop_compose! {
     fn asked()(
         kind in 0..3_u8, word in 0..3_u8, permission in 0..4_usize,
-        (is_named, is_bare, has_new_id, is_told) in any::<(bool, bool, bool, bool)>(),
+        (is_named, is_bare, has_new_id, is_told, is_other) in any::<(bool, bool, bool, bool, bool)>(),
     ) -> Asked {
         let permission = [
             Permission::None, Permission::Granted, Permission::Refused, Permission::RefusedAlone,
         ][permission];
-        Asked { kind, word, permission, is_named, is_bare, has_new_id, is_told }
+        Asked { kind, word, permission, is_named, is_bare, has_new_id, is_told, is_other }
     }
 }
 

@@ -266,6 +266,8 @@ impl Project {
 
     async fn record(&self, asked: RecordTranscript, client: &Client) -> Answer {
         let transcript = self.path(&asked.transcript)?;
+        // That of a scenario is read from there.
+        self.path(&transcript.with_extension("cassette.jsonl"))?;
         let _saving = self.saving.lock().await;
         let file = self.new_file(&asked.name, asked.overwrite)?;
         let mut options = vec![word("--output", self.root.join(&file))];

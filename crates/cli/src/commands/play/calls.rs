@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_mcp::config::{Config, ConfigSearch};
-use cuecard_replay::{self as replay, Screenshots, is_built_in, prepare as trace};
+use cuecard_replay::{self as replay, DEMO_SERVER, Screenshots, is_built_in, prepare as trace};
 use cuecard_report::Style;
 use cuecard_report::junit::JunitReport;
 use cuecard_report::play_json::IncludeResults;
@@ -274,7 +274,12 @@ fn title(calls: &PreparedCalls, resumption: Option<&Resumption>, style: Style) -
             Some(step) => format!("from step {step}"),
             None => "whose steps are all done".to_owned(),
         };
-        let line = format!("  resumes the run {} {place}\n", resumption.id());
+        let mut line = format!("  resumes the run {} {place}\n", resumption.id());
+        let has_demo = effects.servers.iter().any(|name| name == DEMO_SERVER);
+        if has_demo && config.server(DEMO_SERVER).is_none() {
+            line +=
+                "  the server `demo` starts empty: what the finished steps left in it is lost\n";
+        }
         text.push_str(&style.faint(&line));
     }
     text.push('\n');

@@ -1,5 +1,6 @@
 //! `cuecard record mcp`: the proxy in front of one server, and what is told of a recording.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -339,10 +340,19 @@ pub(super) fn end(tap: &Mutex<Tap>) -> (String, usize, Vec<Diagnostic>) {
     let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
     tap.end();
     let name = tap.name();
-    let missing = tap
-        .missing()
-        .iter()
-        .map(|tool| format!("no answer came to a call of `{tool}`"));
+    let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (tool, began) in tap.missing() {
+        let began = began.as_secs_f64().to_string();
+        missing.entry(tool).or_default().push(began);
+    }
+    let missing = missing.into_iter().map(|(tool, began)| {
+        let n_calls = match began.len() {
+            1 => "a call".to_owned(),
+            n => format!("{n} calls"),
+        };
+        let began = began.join(", ");
+        format!("no answer came to {n_calls} of `{tool}`, `started` {began} in the cassette")
+    });
     let notes = tap.notes().map(str::to_owned);
     let left_out = missing.chain(notes).map(|what| {
         let message = format!("server `{name}`: {}", printable(&what));

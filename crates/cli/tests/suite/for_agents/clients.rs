@@ -369,3 +369,32 @@ fn hostile_arguments_are_answered_and_nothing_is_written() {
     client.running.stdin = None;
     program::assert_nothing_left(&client.running.finish());
 }
+
+#[test]
+fn a_cassette_outside_of_the_project_is_not_read() {
+    let scratch = program::scratch();
+    let cassette = "{\"cassette\":1,\"server\":\"s\"}\n{\"tool\":\"t\",\"arguments\":{},\"result\":{\"content\":[]}}\n";
+    let outside = scratch.home().join("outside.jsonl");
+    fs::write(&outside, cassette).expect("writable");
+    for name in ["linked", "own"] {
+        scratch
+            .write(&format!("{name}.json"), note().to_string())
+            .expect("writable");
+    }
+    scratch
+        .write("own.cassette.jsonl", cassette)
+        .expect("writable");
+    let link = scratch.work().join("linked.cassette.jsonl");
+    std::os::unix::fs::symlink(&outside, link).expect("linked");
+    let mut client = Client::start(&scratch, &[]);
+    for (name, is_error) in [("own", false), ("linked", true)] {
+        let arguments = json!({"transcript": format!("{name}.json"), "name": name});
+        let id = client.call("record_transcript", arguments, None);
+        let answer = client.answer(id);
+        assert_eq!(answer["result"]["isError"], is_error, "{answer}");
+        let refused = "the path `linked.cassette.jsonl`";
+        assert_eq!(answer.to_string().contains(refused), is_error, "{answer}");
+    }
+    client.running.stdin = None;
+    program::assert_nothing_left(&client.running.finish());
+}

@@ -290,7 +290,15 @@ fn evasive_server() -> String {
                     "200 OK\r\ncontent-type: application/json\r\ncontent-length: 20",
                     r#"{"id":99,"result":1}"#,
                 ),
-                Some("/mcp?good") => (
+                Some("/mcp?moved") => (
+                    "307 Moved\r\nlocation: /mcp?good\r\ncontent-length: 0",
+                    "",
+                ),
+                Some("/mcp?away") => (
+                    "307 Moved\r\nlocation: http://localhost:9/mcp\r\ncontent-length: 0",
+                    "",
+                ),
+                Some("/mcp?good") if request.contains("tools/call") => (
                     "200 OK\r\ncontent-type: application/json\r\ncontent-length: 32",
                     r#"{"id":1,"result":{"content":[]}}"#,
                 ),
@@ -330,7 +338,8 @@ fn read_http(stream: &mut TcpStream) -> String {
 fn a_call_without_an_answer_over_http_fails_the_recording() {
     for (kinds, code) in [
         (&["good"][..], 0),
-        (&["empty", "html", "other", "stream"], 2),
+        (&["moved"], 0),
+        (&["empty", "html", "other", "stream", "away"], 2),
     ] {
         let place = program::scratch();
         let (proxy, url) = listening_proxy(&place, &evasive_server());
@@ -344,12 +353,15 @@ fn a_call_without_an_answer_over_http_fails_the_recording() {
                 body.len()
             );
             client.write_all(request.as_bytes()).expect("it is read");
-            assert!(read_http(&mut client).starts_with("HTTP/1.1"));
+            let answer = read_http(&mut client);
+            assert!(answer.starts_with("HTTP/1.1"), "{answer}");
+            let moved = "the server redirects to `http://localhost:9/mcp`, which the recorder doesn't follow";
+            assert_eq!(answer.contains(moved), *kind == "away", "{answer}");
         }
         proxy.interrupt();
         let finished = proxy.finish();
         assert_eq!(finished.code(), Some(code), "{}", told(&finished));
-        let message = "server `peer` did not answer 4 of the requests";
+        let message = "server `peer` did not answer 5 of the requests";
         assert_eq!(
             told(&finished).contains(message),
             code == 2,

@@ -133,7 +133,15 @@ async fn an_upstream_that_is_not_there_is_told_in_the_providers_words() {
 async fn half_a_surrogate_pair_is_told_once() {
     let end = format!("{}0\r\n\r\n", stream(&format!("{CHUNK}{END}")));
     let cut = end.replace("upon ", "\\ud83d");
-    for (answers, text) in [([cut, end.clone()], "Go"), ([end.clone(), end], "CUT")] {
+    let call =
+        json!({"id": "c", "function": {"name": "look", "arguments": "{\"city\": \"\\ud83d\"}"}});
+    let call = json!({"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"});
+    let call = whole("200 OK", &json!({"id": "c", "choices": [call]}).to_string());
+    for (answers, text) in [
+        ([cut, end.clone()], "Go"),
+        ([end.clone(), end.clone()], "CUT"),
+        ([call, end], "Go"),
+    ] {
         let (url, _gone) = upstream(answers.map(send).to_vec()).await;
         let recorded = Recorded::of(&url).await;
         for text in [text, "Go on"] {
@@ -305,6 +313,26 @@ async fn errors_of_the_provider_are_recorded_with_what_clients_act_on() {
         .all(|part| text.contains(part)),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn an_error_without_a_message_is_recorded_without_one() {
+    for error in [
+        json!({"error": {}}),
+        json!({"error": {"message": null, "type": "server_error"}}),
+        json!({"error": {"message": "", "type": "server_error"}}),
+    ] {
+        let answer = whole("503 Unavailable", &error.to_string());
+        let (url, _gone) = upstream(vec![send(answer)]).await;
+        let recorded = Recorded::of(&url).await;
+        assert_eq!(ask(&recorded, "Go").await.status(), 503);
+        let ended = recorded.end().await;
+        let text = ended.text("r.yaml");
+        assert!(text.contains("message: \"\""), "{text}");
+        let notes = ended.notes();
+        let is_noted = notes.iter().any(|note| note.contains("no `message`"));
+        assert_eq!(is_noted, error["error"]["message"].is_null(), "{notes:?}");
+    }
 }
 
 #[tokio::test]
@@ -556,7 +584,7 @@ async fn a_prompt_may_be_only_a_document() {
     assert_eq!(ended.notes(), [""; 0]);
     let text = ended.text("r.yaml");
     assert!(text.contains("And now?"), "{text}");
-    assert!(text.contains("uri: \"file:///Notes 3.txt\""), "{text}");
+    assert!(text.contains("uri: \"file:///Notes%203.txt\""), "{text}");
 }
 
 /// A model that does what its request does not allow plays so again.

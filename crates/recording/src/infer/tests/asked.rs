@@ -136,6 +136,18 @@ fn a_name_of_two_words_is_found_in_other_spellings() {
         "hugo_dunn.txt"
     ));
     assert!(!asks(json!("all is well there"), "Go", "docs/is-well.md"));
+    // In the name of a branch, with an id beside it.
+    let calls = vec![
+        call("get", json!({}), json!({"id": 42, "title": "Login button"})),
+        command("git checkout -b fix/issue-42-login-button", "ok"),
+    ];
+    let inferred = of_one(&recording("Go", calls));
+    assert_eq!(
+        questions(&inferred),
+        [
+            "`command` holds `42` (`$.id`), `login-button` (`$.title`), and so does the result of `get`: is it copied from there?"
+        ]
+    );
 }
 
 #[test]

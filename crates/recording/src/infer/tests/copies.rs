@@ -328,7 +328,7 @@ fn a_text_of_which_a_part_could_be_copied_is_a_question_as_a_whole() {
         assert_eq!(
             questions(&alone),
             [format!(
-                "`p` is `{value}`, which is in `$` of `get`: is it copied from there?"
+                "`p` holds `{value}`, and so does the result of `get`: is it copied from there?"
             )]
         );
     }
@@ -356,7 +356,8 @@ fn a_copy_under_another_name_is_a_question() {
         assert_eq!(asked(&value, value.clone())[0].text, whole);
         assert_eq!(asked(&value, json!([value]))[0].text, whole);
     }
-    let inside = "`p` holds `HGCEBE`, as `$.f` of `get` was: is it copied from there?";
+    let inside =
+        "`p` holds `HGCEBE` (`$.f`), and so does the result of `get`: is it copied from there?";
     let found = asked(&json!("HGCEBE"), json!("Held (HGCEBE)"));
     assert_eq!(found[0].text, inside);
     // They stand everywhere.
@@ -383,7 +384,9 @@ fn a_short_id_of_a_container_is_a_question() {
     ));
     assert_eq!(
         questions(&one),
-        ["`command` is `4f6c1d2e3b4a`, which is in `$.stdout` of `bash`: is it copied from there?"]
+        [
+            "`command` holds `4f6c1d2e3b4a` (`$.stdout`), and so does the result of `bash`: is it copied from there?"
+        ]
     );
 }
 
@@ -416,7 +419,7 @@ fn parts_and_lists_of_results_are_questions() {
         (
             json!({"due": "2026-03-04T00:00:00Z"}),
             json!({"on": "2026-03-04"}),
-            "`on` is `2026-03-04`, which is in `$.due` of `get`: is it copied from there?",
+            "`on` holds `2026-03-04` (`$.due`), and so does the result of `get`: is it copied from there?",
         ),
         (
             json!({"items": [{"id": "x-10017"}, {"id": "x-10025"}]}),
@@ -426,7 +429,7 @@ fn parts_and_lists_of_results_are_questions() {
         (
             json!("a1b2c3d4e5\nf6e5d4c3b2"),
             json!({"text": "see f6e5d4c3b2 there"}),
-            "`text` is `f6e5d4c3b2`, which is in `$` of `get`: is it copied from there?",
+            "`text` holds `f6e5d4c3b2`, and so does the result of `get`: is it copied from there?",
         ),
         (
             json!("docs/report-2026.md\ndocs/notes.md"),

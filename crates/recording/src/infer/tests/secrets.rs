@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{call, failed, of_one, param, questions, recording};
+use super::{call, failed, findings, of_one, param, questions, recording};
 use crate::infer::infer;
 use crate::{Call, Outcome};
 
@@ -393,4 +393,70 @@ fn what_stands_around_a_secret_tells_it() {
         let inferred = of(json!({ "command": plain }));
         assert_eq!(json!(inferred.scenario.variables), json!({}), "{plain}");
     }
+}
+
+#[test]
+fn a_secret_inside_of_a_word_is_the_variable_and_no_part_of_it_is_shown() {
+    const SECRET: &str = "kX9qLm72vB";
+    let shell = |command: &str, stdout: &str| Call {
+        server: None,
+        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        ..call("claude__bash", json!({ "command": command }), json!(null))
+    };
+    let glued = || shell("mysql -pkX9qLm72vB -e 'select 1'", "");
+    let prompt = "Log in with password kX9qLm72vB and then upload";
+    for (prompt, calls) in [
+        (prompt, vec![glued()]),
+        (
+            prompt,
+            vec![shell("curl -u ann:'kX9qLm72vB' https://x", ""), glued()],
+        ),
+        (
+            prompt,
+            vec![
+                call("type", json!({"text": "akX9qLm72vBb"}), json!("ok")),
+                call("run", json!({"code": "fill('xkX9qLm72vB')"}), json!("ok")),
+            ],
+        ),
+        (
+            "the password is correcthorse",
+            vec![shell("mysql -pcorrecthorse -e 1", "")],
+        ),
+        (
+            "Do it",
+            vec![shell("cat .env", "DB_PASSWORD=kX9qLm72vB\n"), glued()],
+        ),
+        // The shell took the rest of it for another command.
+        (
+            prompt,
+            vec![
+                shell("mysql -pkX9q", ""),
+                failed("go", json!({}), "m72vB: not found"),
+            ],
+        ),
+    ] {
+        let inferred = of_one(&recording(prompt, calls));
+        let written = inferred.scenario.to_text();
+        assert_eq!(findings(&inferred), [] as [&str; 0], "{written}");
+        let shown = format!("{}{inferred:?}", inferred.scenario.to_text());
+        assert!(!shown.contains("correcthorse"), "{shown}");
+        for part in SECRET.as_bytes().windows(5) {
+            let part = String::from_utf8_lossy(part);
+            assert!(!shown.contains(&*part), "{part}: {shown}");
+        }
+    }
+    let inferred = of_one(&recording(prompt, vec![glued()]));
+    let step = &inferred.scenario.steps[0];
+    assert_eq!(
+        param(step, "command"),
+        "mysql -p{{COMMAND_SECRET}} -e 'select 1'"
+    );
+    let asked = "the command holds the value of `COMMAND_SECRET` where it may be read as code: pass it by `env`";
+    assert_eq!(questions(&inferred), [asked]);
+    let typed = vec![call("type", json!({"text": "akX9qLm72vBb"}), json!("ok"))];
+    let inferred = of_one(&recording(prompt, typed));
+    assert_eq!(
+        param(&inferred.scenario.steps[0], "text"),
+        "a{{TEXT_SECRET}}b"
+    );
 }

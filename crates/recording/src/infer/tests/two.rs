@@ -123,7 +123,9 @@ fn texts_of_results_are_found_in_other_texts_and_numbers_are_asked_for() {
     );
     assert_eq!(
         questions(&alone),
-        ["`text` holds `4711`, as `$.number` of `next` was: is it copied from there?"]
+        [
+            "`text` holds `4711` (`$.number`), and so does the result of `next`: is it copied from there?"
+        ]
     );
     let both = infer(&first, Some(&task(52, "Payment fails")), "test").expect("a scenario");
     assert_eq!(

@@ -65,24 +65,20 @@ impl Aligner<'_, '_> {
             return (None, None);
         }
         let expected = self.inputs(step).flat_map(|input| &input.blocks);
-        let found = blocks::compare(expected, side, &side.normal_texts());
-        let missing = found.missing.map(|(block, is_other)| FieldDifference {
-            field: "blocks",
-            expected: block.describe(),
-            arrived: match is_other {
-                true => "another one of its kind".into(),
-                false if side.blocks.is_empty() => "none".into(),
-                false => list(
-                    &side
-                        .blocks
-                        .iter()
-                        .map(|block| &block.name)
-                        .collect::<Vec<_>>(),
-                ),
-            },
+        let found = blocks::compare(expected, &side.blocks, &side.normal_texts());
+        let missing = found.missing.map(|(block, difference)| {
+            let names: Vec<&String> = side.blocks.iter().map(|block| &block.name).collect();
+            let arrived = match names.is_empty() {
+                true => "none".into(),
+                false => list(&names),
+            };
+            FieldDifference {
+                field: "blocks",
+                expected: block.describe(),
+                arrived: difference.unwrap_or(arrived),
+            }
         });
-        let more = found.more.map(|name| format!("a block of type `{name}`"));
-        (missing, self.said_more(step, &found.written).or(more))
+        (missing, self.said_more(step, &found.written).or(found.more))
     }
 
     /// What is said beside a prompt that allows nothing beside it.

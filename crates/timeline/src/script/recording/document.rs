@@ -9,7 +9,7 @@ use super::calls::{element, event};
 use super::conversation::{Attempt, Call, Conversation, Said, Turn};
 use super::exchange::RecordedError;
 use super::volatile::Volatile;
-use cuecard_source::value::{Json, REDACTED, Redactor, cut};
+use cuecard_source::value::{Json, REDACTED, Redactor, cut, percent_encoded};
 use cuecard_source::yaml;
 
 /// What stands above a recorded scenario.
@@ -285,10 +285,14 @@ pub(super) fn can_hold(block: &RequestedBlock) -> bool {
 fn block(block: &RequestedBlock) -> Json {
     let (data, mime_type) = (block.data.as_str(), block.mime_type.as_str());
     let title = Some(block.title.as_str()).filter(|title| !title.trim().is_empty());
+    let uri = title.map(|title| {
+        let name = percent_encoded(title.as_bytes()).replace('/', "%2F");
+        format!("file:///{name}")
+    });
     let media = |kind: &str| {
         let mut media = json!({"type": kind, "mimeType": mime_type, "data": data});
-        if let Some(title) = title {
-            media["uri"] = format!("file:///{title}").into();
+        if let Some(uri) = &uri {
+            media["uri"] = uri.as_str().into();
         }
         media
     };
@@ -312,7 +316,7 @@ fn block(block: &RequestedBlock) -> Json {
                 Err(_) => "text",
             };
             json!({"type": "resource", "resource": {
-                "uri": format!("file:///{}", title.unwrap_or("attachment")), "mimeType": mime_type, key: data,
+                "uri": uri.as_deref().unwrap_or("file:///attachment"), "mimeType": mime_type, key: data,
             }})
         }
     }

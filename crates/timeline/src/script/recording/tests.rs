@@ -56,6 +56,7 @@ impl Recording {
                 data: data.into(),
                 title: String::new(),
                 text: String::new(),
+                content: Json::Null,
             })],
         });
         self

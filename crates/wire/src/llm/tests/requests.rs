@@ -64,6 +64,7 @@ fn image(name: &str, mime_type: &str, data: &str) -> Part {
         data: data.into(),
         title: String::new(),
         text: String::new(),
+        content: Json::Null,
     })
 }
 
