@@ -13,6 +13,8 @@ pub(super) struct Glue {
     pub(super) role: Option<String>,
     /// Whether a form of *be* stands there.
     pub(super) is_be: bool,
+    /// Whether it begins what somebody says.
+    pub(super) is_that: bool,
     /// Whether nothing but spaces stands there.
     pub(super) is_adjacent: bool,
     /// Whether the word before it owns it: of `Ina's sister`, the sister.
@@ -30,6 +32,7 @@ pub(super) enum Join {
 
 impl Glue {
     fn of(between: &str, language: Option<Language>) -> Self {
+        pattern!(THAT, r"(?i)\b(?:that|dass)\b");
         pattern!(
             ROLE_WORD,
             r"(?i)\b(?:from|to|by|until|since|in|into|on|onto|at|for|with|during|von|vom|nach|bis|seit|in|im|an|am|auf|zu|zum|zur|für|aus|bei|beim|mit|um)\b"
@@ -58,6 +61,7 @@ impl Glue {
             },
             role: role.map(|found| found.as_str().to_lowercase()),
             is_be: BE.is_match(between),
+            is_that: THAT.is_match(between),
             is_adjacent: between.trim().is_empty(),
             is_owned: between.starts_with("'s") || between.starts_with("' "),
             denials: Vec::new(),

@@ -290,10 +290,7 @@ fn evasive_server() -> String {
                     "200 OK\r\ncontent-type: application/json\r\ncontent-length: 20",
                     r#"{"id":99,"result":1}"#,
                 ),
-                Some("/mcp?moved") => (
-                    "307 Moved\r\nlocation: /mcp?good\r\ncontent-length: 0",
-                    "",
-                ),
+                Some("/mcp?moved") => ("307 Moved\r\nlocation: /mcp?good\r\ncontent-length: 0", ""),
                 Some("/mcp?away") => (
                     "307 Moved\r\nlocation: http://localhost:9/mcp\r\ncontent-length: 0",
                     "",
