@@ -12,7 +12,9 @@ use self::forms::{FormFinding, check_forms};
 use self::groups::{
     group_of_path, groups_of, is_of_group, memory_path, own_group, same_group, segment_of,
 };
-use super::prove::{self, Mention, ProofVerdict, is_denied, mention, sentences, states, words_of};
+use super::prove::{
+    self, DROPPING, Mention, ProofVerdict, is_denied, mention, quotes, sentences, states, words_of,
+};
 use super::text::{excerpt, fold, plain, squeeze};
 use super::{Finding, Verdict, View};
 use crate::model::TextPattern;
@@ -136,6 +138,9 @@ fn honours(output: &str, fact: &str, patterns: &[TextPattern]) -> (Verdict, Stri
     // What is forbidden is honoured by what is left out.
     let least = (!forbids(fact)).then_some(LEAST_OVERLAP);
     match states(output, fact, least) {
+        (ProofVerdict::Unproven, _) if quotes(output, fact) => {
+            (Verdict::Holds, format!("the output has “{told}”"))
+        }
         (ProofVerdict::Supported, _) => {
             (Verdict::Holds, format!("the output has what “{told}” says"))
         }
@@ -304,17 +309,15 @@ fn is_corrected(text: &str, fact: &str, stale: &str) -> ProofVerdict {
     /// Words for the change itself.
     const CHANGE: &str =
         "changed changes corrected correction moved set updated update new now instead";
-    /// Words that take a fact out of a memory, or say that it isn't so.
-    const DROPPED: &str = "removed deleted rejected discarded dropped ignored forgot wrong untrue false unknown unconfirmed whether";
     let verdict = states(text, fact, None).0;
     if verdict == ProofVerdict::Supported {
         return verdict;
     }
     match mention(text, fact, stale) {
         Some(found) if !found.is_denied && found.role.as_deref() != Some("from") => {
-            if words_of(text, DROPPED).1 && !words_of(fact, DROPPED).1 {
+            if words_of(text, DROPPING).1 && !words_of(fact, DROPPING).1 {
                 ProofVerdict::Refuted
-            } else if words_of(text, &format!("{fact} {stale} {CHANGE}")).0 {
+            } else if quotes(text, fact) || words_of(text, &format!("{fact} {stale} {CHANGE}")).0 {
                 ProofVerdict::Supported
             } else {
                 ProofVerdict::Unproven

@@ -182,7 +182,7 @@ fn data_in_a_script_is_sent_as_a_value_in_front_of_it() {
     assert_eq!(
         scripts[..3],
         [
-            "((__cuecard_1 = \"'); alert(1) ('\") => (() => $x('#never') === __cuecard_1\n))()",
+            "((__cuecard_1 = '' + \"'); alert(1) ('\" + '') => (() => $x('#never') === __cuecard_1\n))()",
             "{ const __cuecard_1 = \"'); alert(1) ('\";\nconst x = __cuecard_1; '#never' + x\n}",
             "async () => { const it = await ((async (__cuecard_1 = \"'); alert(1) ('\") => ('#never' === __cuecard_1\n))()\n); return !!(typeof it === \"function\" ? await it() : it); }",
         ]

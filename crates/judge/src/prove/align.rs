@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use super::data::{COMPARING, RESTRICTING, WEEKDAYS, month};
-use super::facts::{Fact, Glue, Join, Word};
+use super::data::{COMPARING, REPORTING, RESTRICTING, WEEKDAYS, month};
+use super::facts::{Fact, Word};
+use super::glue::{Glue, Join};
 use super::pieces::Piece;
 use super::same::{Same, same};
 
@@ -177,7 +178,9 @@ pub(super) fn align(claim: &Piece, source: &Piece) -> Alignment {
         }
     }
     let stands = |token: &Token<'_>| own.iter().any(|other| token.is_like(other));
-    let is_foreign = mine.iter().any(|token| token.is_name && !stands(token));
+    let is_foreign = mine
+        .iter()
+        .any(|token| token.is_name && matches!(token.said, Said::Word(_)) && !stands(token));
     mine.retain(stands);
     let (mut core, mut loose): (Vec<Token<'_>>, Vec<Token<'_>>) =
         mine.into_iter().partition(|token| !token.is_adjunct);
@@ -228,6 +231,18 @@ fn paths(core: &[Token<'_>], own: &[Token<'_>]) -> Vec<Vec<usize>> {
 fn gap(last: Option<usize>, next: usize, own: &[Token<'_>]) -> Option<bool> {
     let between = &own[last.map_or(0, |last| last + 1)..next];
     if between.iter().all(|token| token.is_adjunct) {
+        return Some(false);
+    }
+    // `The office reports that apples are cheap.`
+    let reports = |token: &Token<'_>| matches!(token.said, Said::Word(word) if REPORTING.contains(word.lower.as_str()));
+    let is_plain = |token: &Token<'_>| token.is_name || token.is_adjunct || reports(token);
+    let is_reported = last.is_none()
+        && own[next].glue.is_that
+        && between.last().is_some_and(reports)
+        && between
+            .iter()
+            .all(|token| is_plain(token) && token.glue.denials.is_empty());
+    if is_reported {
         return Some(false);
     }
     let ends_part = match own[next].glue.join {

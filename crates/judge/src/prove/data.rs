@@ -196,6 +196,8 @@ word_sets! {
     OFF = "off disabled inactive no false inaktiv deaktiviert nein aus";
     /// A passage with one of these proves only a claim that has the word, too.
     RESTRICTING = "whether ob asked asks wonders wondered claimed claims alleged rumored rumoured denied denies plans planned hopes hoped wants wanted only may might could would should if unless except some few several half most nur falls wenn außer einige wenige könnte würde sollte";
+    /// Verbs of those who say what is so.
+    REPORTING = "reports reported says said states stated announced announces confirms confirmed notes noted writes wrote adds added finds found shows showed berichtet sagt sagte meldet schreibt";
     UPWARD = "over more above über mehr";
     DOWNWARD = "under less below fewer almost nearly fast knapp weniger";
     QUANTIFIERS = "all every each both alle jede beide";

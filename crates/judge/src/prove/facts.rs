@@ -9,6 +9,7 @@ use super::data::{
     COMPARING, CURRENCIES, MONEY_BEFORE, MULTIPLIER_WORDS, NO, PREPOSITIONS, UNITS, Unit, WEEKDAYS,
     month, month_names, multiplier, number_word, ordinal, unit_of, words_of,
 };
+use super::glue::{Glue, glues};
 use super::text::{Language, fold, plain, stem};
 
 /// What a fact says.
@@ -41,30 +42,6 @@ pub(super) struct Fact {
     pub(super) text: String,
 }
 
-/// What stands before a fact or a word, up to the fact or word before it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Glue {
-    /// Whether a comma joins them, or a word such as `and`, which is strong.
-    pub(super) join: Option<Join>,
-    /// The preposition, and in German the article that tells who does it from to whom it is done.
-    pub(super) role: Option<String>,
-    /// Whether a form of *be* stands there.
-    pub(super) is_be: bool,
-    /// Whether nothing but spaces stands there.
-    pub(super) is_adjacent: bool,
-    /// Whether the word before it owns it: of `Ina's sister`, the sister.
-    pub(super) is_owned: bool,
-    /// What denies it; `neither … nor` is one denial.
-    pub(super) denials: Vec<i64>,
-}
-
-/// How two parts of a clause are joined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Join {
-    Comma,
-    Strong,
-}
-
 /// A content word.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Word {
@@ -91,30 +68,6 @@ pub(super) struct Said {
     pub(super) roles: Roles,
 }
 
-impl Glue {
-    fn of(between: &str, language: Option<Language>) -> Self {
-        let joins = |pattern: &Regex| is_match(pattern, between);
-        let found = all(&ROLE_WORD, between).pop();
-        let article = || match language {
-            Some(Language::German) => all(&GERMAN_CASE, between).pop(),
-            _ => None,
-        };
-        let role = found.or_else(article);
-        Self {
-            join: match (joins(&STRONG_JOIN), between.contains(',')) {
-                (true, _) => Some(Join::Strong),
-                (false, true) => Some(Join::Comma),
-                (false, false) => None,
-            },
-            role: role.and_then(|found| Some(found.get(0)?.as_str().to_lowercase())),
-            is_be: joins(&BE),
-            is_adjacent: between.trim().is_empty(),
-            is_owned: between.starts_with("'s") || between.starts_with("' "),
-            denials: Vec::new(),
-        }
-    }
-}
-
 impl Said {
     /// How often it denies, by words and by zeros.
     pub(super) fn n_denials(&self) -> usize {
@@ -123,26 +76,6 @@ impl Said {
 
     /// Says of each fact and word what stands before it in the folded text.
     fn set_glue(&mut self, folded: &str, ends: &BTreeMap<i64, i64>, language: Option<Language>) {
-        let mut glues: BTreeMap<i64, Glue> = BTreeMap::new();
-        let mut last = 0;
-        let mut word = "";
-        for (at, end) in ends {
-            let range = usize::try_from(last).ok().zip(usize::try_from(*at).ok());
-            let between = range.and_then(|(from, to)| folded.get(from..to));
-            let between = between.unwrap_or_default();
-            let mut glue = Glue::of(between, language);
-            // These are words, too.
-            if glue.role.is_none() && matches!(word, "until" | "before" | "after" | "vor") {
-                let is_beside = matches!(between.trim(), "" | ":" | "the" | "dem" | "den");
-                glue.role = is_beside.then(|| word.to_owned());
-            }
-            glues.insert(*at, glue);
-            let range = usize::try_from(*at).ok().zip(usize::try_from(*end).ok());
-            word = range
-                .and_then(|(from, to)| folded.get(from..to))
-                .unwrap_or_default();
-            last = *end;
-        }
         let zeros = self.facts.iter().filter(|fact| fact.is_zero());
         let denials = self
             .denials
@@ -154,13 +87,7 @@ impl Said {
             .iter()
             .filter_map(|at| Some((*at, *self.denials.first()?)));
         let denials: Vec<(i64, i64)> = denials.map(|at| (at, at)).chain(pairs).collect();
-        for (from, denial) in denials {
-            let next = glues.range(from + 1..).next().map(|(at, _)| *at);
-            let at = next.or_else(|| glues.range(..from).next_back().map(|(at, _)| *at));
-            if let Some(glue) = at.and_then(|at| glues.get_mut(&at)) {
-                glue.denials.push(denial);
-            }
-        }
+        let glues = glues(folded, ends, &denials, language);
         for fact in &mut self.facts {
             fact.glue = glues.get(&fact.at).cloned().unwrap_or_default();
         }
@@ -324,10 +251,6 @@ patterns! {
     CODE = r"[A-Za-z0-9](?:_|@)\w|\w\.[a-z]\w+$|^@\w|\d+\.\d+\.\d+|\w+/\w+\.\w";
     DIGITS_WITH_DASHES = r"^\d{2,}(?:-\d+)+$";
     WORD = r"(?:\d+(?:st|nd|rd|th)|Q[1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)(?!\w)";
-    ROLE_WORD = r"(?i)\b(?:from|to|by|until|since|in|into|on|onto|at|for|with|during|von|vom|nach|bis|seit|in|im|an|am|auf|zu|zum|zur|für|aus|bei|beim|mit|um)\b";
-    GERMAN_CASE = r"(?i)\b(?:den|dem|des|einen|einem|eines)\b";
-    STRONG_JOIN = r"(?i)[;&]|\b(?:and|or|but|nor|und|oder|noch|aber|sondern|sowie)\b";
-    BE = r"(?i)\b(?:am|is|are|was|were|be|been|being|ist|sind|war|waren|wird|werden|wurden?|worden)\b|[:=]";
     PAIR = r"(?i)\b(?:neither\b.*\bnor|weder\b.*\bnoch)\b";
     PLAIN_NUMBER = format!(r"^(?:{NUMBER})$");
 }

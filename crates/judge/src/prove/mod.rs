@@ -10,6 +10,8 @@ mod claims;
 mod data;
 mod derived;
 mod facts;
+mod glue;
+mod keys;
 mod order;
 mod pieces;
 mod proof;
@@ -35,7 +37,7 @@ use self::text::{Language, language};
 pub(crate) use self::data::{month, number_word, weekday};
 pub(crate) use self::proof::Verdict as ProofVerdict;
 pub(crate) use self::reading::{
-    Mention, Sentence, SpanKind, claiming, is_denied, mention, states, words_of,
+    DROPPING, Mention, Sentence, SpanKind, claiming, is_denied, mention, quotes, states, words_of,
 };
 pub(crate) use self::text::{Language as ProofLanguage, fold, sentences};
 

@@ -1,9 +1,10 @@
 //! Whether the words and facts of a claim stand in a source, and in the same order and roles.
 
 use super::facts::{Fact, Roles, Value, Word};
+use super::keys::key_text;
 use super::pieces::Piece;
 use super::same::{Same, same};
-use super::sources::{Field, key_text};
+use super::sources::Field;
 use super::text::{Language, plain, stem};
 
 /// Whether one of these facts is that of a claim; quotations and names are sought in text and words.

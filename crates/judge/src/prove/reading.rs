@@ -7,8 +7,8 @@ use cuecard_source::value::Json;
 use super::data::CURRENCIES;
 use super::facts::{Fact, Value, Word, read};
 use super::same::{Same, same};
-use super::sources::stems;
-use super::text::{Language, language, sentences};
+use super::sources::{stands_in, stems};
+use super::text::{Language, fold, language, plain, sentences};
 use super::{Evidence, Judged, ProofVerdict, claims, judge_claims};
 use crate::model::ProofRules;
 
@@ -38,6 +38,21 @@ pub(crate) fn states(text: &str, fact: &str, min_overlap: Option<f64>) -> (Proof
         None => (ProofVerdict::Unproven, "it claims nothing".to_owned()),
     }
 }
+
+/// Whether a sentence of a text has a fact word by word, and doesn't ask for it.
+pub(crate) fn quotes(text: &str, fact: &str) -> bool {
+    let (text, fact) = (fold(text), plain(fact));
+    let mut stated = sentences(&text)
+        .into_iter()
+        .filter(|sentence| !sentence.ends_with('?'));
+    stated.any(|sentence| {
+        let is_denied = mention(sentence, &fact, "").is_some_and(|found| found.is_denied);
+        stands_in(&fact, &plain(sentence)) && !words_of(sentence, DROPPING).1 && !is_denied
+    })
+}
+
+/// Words that take a fact back, or leave it open.
+pub(crate) const DROPPING: &str = "removed deleted rejected discarded dropped ignored forgot wrong untrue false unknown unconfirmed whether if may might could unless";
 
 /// How a text speaks of something.
 pub(crate) struct Mention {

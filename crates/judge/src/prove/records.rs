@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::data::{CURRENCIES, OFF, ON, QUANTIFIERS, RESTRICTING, names_dimension};
 use super::facts::{Fact, Value, Word, read};
+use super::keys::{is_naming, key_text};
 use super::order::{are_numbers_in_order, has, has_same_roles, is_no_count, lacking};
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
 use super::same::{Same, same};
-use super::sources::{Field, FieldKind, Record, is_naming, key_text, leaves, stands_in, stems};
+use super::sources::{Field, FieldKind, Record, leaves, stands_in, stems};
 use super::text::{Language, plain, stem};
 use cuecard_source::value::Json;
 

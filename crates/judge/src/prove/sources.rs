@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use cuecard_source::value::Json;
 
-use super::data::{CURRENCIES, SIGN_VALUES, UNIT_KEYS, multiplier, unit_of};
-use super::facts::{Fact, Rival, Roles, Said, is_number, read};
+use super::data::{SIGN_VALUES, UNIT_KEYS};
+use super::facts::{Fact, Rival, Roles, Said, read};
+use super::keys::{is_naming, is_search, key_text, with_unit};
 use super::pieces::{Piece, piece};
 use super::shapes::opened;
 use super::text::{
@@ -164,24 +165,6 @@ impl Names {
     }
 }
 
-/// Words of a key: `orderTotal` as `order Total`.
-pub(super) fn key_text(key: &str) -> String {
-    let mut written = String::with_capacity(key.len() + 4);
-    let mut was_lower = false;
-    for letter in key.chars() {
-        if letter.is_ascii_uppercase() && was_lower {
-            written.push(' ');
-        }
-        was_lower = letter.is_ascii_lowercase() || letter.is_ascii_digit();
-        written.push(if matches!(letter, '_' | '-' | '.') {
-            ' '
-        } else {
-            letter
-        });
-    }
-    written
-}
-
 pub(super) fn stems(text: &str, language: Option<Language>) -> BTreeSet<String> {
     read(text, language, false)
         .words
@@ -204,24 +187,6 @@ fn is_falsy(value: &Json) -> bool {
         Json::Array(items) => items.is_empty(),
         _ => false,
     }
-}
-
-/// Whether a key is one whose value names a thing.
-pub(super) fn is_naming(key: &str) -> bool {
-    pattern!(
-        NAMING,
-        r"(?i)(?:^|_|\b)(?:id|name|title|date|key|code|sku|number|no|email|label|day|slug|file|path|about|city|order|item|product|job|drug)$"
-    );
-    NAMING.is_match(key)
-}
-
-/// Whether an argument is what was searched for, and says nothing of what was found.
-fn is_search(key: &str) -> bool {
-    pattern!(
-        SEARCH,
-        r"(?i)^(?:q|query|search|search_term|term|question|prompt|text|keywords?|suche|command|cmd)$"
-    );
-    SEARCH.is_match(key)
 }
 
 /// Calls `visit` with each value that is no list and no object, and its key.
@@ -715,83 +680,6 @@ pub(super) fn stands_in(part: &str, text: &str) -> bool {
             !is_word(text[..at].chars().next_back())
                 && !is_word(text[at + part.len()..].chars().next())
         })
-}
-
-/// `price_usd: 5`, and `price: 5` beside `currency: USD`, as `price: 5 USD`.
-fn with_unit(
-    key: &str,
-    value: &Json,
-    written: &str,
-    unit: Option<&str>,
-    has_maximum: bool,
-) -> String {
-    pattern!(TEMPERATURE, r"(?i)temp|high|low|max|min|feels");
-    pattern!(
-        MONEY,
-        r"(?i)price|cost|total|amount|fee|balance|fare|rate|tax|paid|due|value|sum|salary|budget|revenue|profit|refund|preis|betrag|summe"
-    );
-    let words = key_text(key);
-    let mut parts: Vec<&str> = words.split_whitespace().collect();
-    if parts.is_empty() {
-        parts.push("value");
-    }
-    let is_numeric = value.is_number() || value.as_str().is_some_and(|text| is_number(text.trim()));
-    let plain = format!("{}: {written}", parts.join(" "));
-    if !is_numeric {
-        return plain;
-    }
-    let bare = |part: &&str| part.trim_matches(['(', ')']).to_lowercase();
-    let lower: Vec<String> = parts.iter().map(bare).collect();
-    let money = |part: &String| unit_of(part).filter(|unit| CURRENCIES.contains(&unit.dimension));
-    let others = |taken: [usize; 2]| {
-        let left = (0..parts.len()).filter(|at| !taken.contains(at));
-        left.map(|at| parts[at]).collect::<Vec<&str>>().join(" ")
-    };
-    // `revenue_m_usd`, `amount_cents` beside a currency
-    let pairs = (1..lower.len()).flat_map(|at| [(at - 1, at), (at, at - 1)]);
-    for (times, of) in pairs {
-        if let (Some(factor), Some(_)) = (multiplier(&lower[times]), money(&lower[of])) {
-            let number = value.as_f64().unwrap_or_default() * factor;
-            return format!("{}: {number} {}", others([times, of]), parts[of]);
-        }
-    }
-    if let (Some("cent" | "cents"), Some(unit), Some(cents)) =
-        (lower.last().map(String::as_str), unit, value.as_f64())
-    {
-        let last = parts.len() - 1;
-        return format!("{}: {} {unit}", others([last, last]), cents / 100.0);
-    }
-    if parts.len() > 1 && unit_of(&lower[0]).is_some_and(|unit| unit.dimension == "time") {
-        return format!("{}: {written} {}", others([0, 0]), parts[0]);
-    }
-    let per = lower.iter().position(|part| part == "per");
-    if let Some(at) = per.filter(|at| *at > 0 && at + 1 < parts.len())
-        && unit_of(parts[at - 1]).is_some()
-    {
-        return format!(
-            "{}: {written} {} per {}",
-            parts[..at - 1].join(" "),
-            parts[at - 1],
-            parts[at + 1]
-        );
-    }
-    let last = lower.last().map(String::as_str).unwrap_or_default();
-    let before = || parts[..parts.len() - 1].join(" ");
-    let is_least = last == "min" && has_maximum;
-    if parts.len() > 1 && unit_of(last).is_some() && !is_least {
-        let sign = if matches!(last, "c" | "f") { "°" } else { "" };
-        return format!("{}: {written} {sign}{last}", before());
-    }
-    if parts.len() > 1 && matches!(last, "c" | "f") && TEMPERATURE.is_match(key) {
-        return format!("{}: {written} °{last}", before());
-    }
-    let unit = unit.and_then(|name| Some((name, unit_of(name)?)));
-    match unit {
-        Some((name, unit)) if !CURRENCIES.contains(&unit.dimension) || MONEY.is_match(key) => {
-            format!("{plain} {name}")
-        }
-        _ => plain,
-    }
 }
 
 /// Whether a sentence of the user states something.

@@ -243,6 +243,16 @@ fn who_does_what_to_whom_is_kept() {
     let mut wrong = Vec::new();
     for (source, answer, verdict) in [
         (
+            "The Orchard Office reports that apples are cheap.",
+            "According to the Orchard Office, apples are cheap.",
+            ProofVerdict::Supported,
+        ),
+        (
+            "Nobody at the Orchard Office says that apples are cheap.",
+            "Apples are cheap.",
+            ProofVerdict::Unproven,
+        ),
+        (
             "Ann hired Bob on 3 May 2026.",
             "Bob was hired by Ann.",
             ProofVerdict::Supported,

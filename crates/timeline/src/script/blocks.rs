@@ -78,16 +78,16 @@ fn blocks<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<ExpectedBlock> {
             BlockKind::Text(_) | BlockKind::Diff { .. } | BlockKind::Plan(_) => return None,
         };
         let name = block.kind.as_str();
-        let (data, names, content) = match block.compares_kind {
-            true => (Vec::new(), Vec::new(), json!({"type": name})),
-            false => (data, names(&block.kind), content_block(block)?),
+        let (data, content) = match block.compares_kind {
+            true => (Vec::new(), json!({"type": name})),
+            false => (data, content_block(block)?),
         };
         Some(ExpectedBlock {
             name,
             kind,
             data,
             texts,
-            names,
+            names: names(&content),
             content: comparable(&content),
         })
     });
@@ -95,21 +95,16 @@ fn blocks<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<ExpectedBlock> {
 }
 
 /// What a client may call a block: its name, or that of its file.
-fn names(kind: &BlockKind) -> Vec<String> {
-    let (uri, others) = match kind {
-        BlockKind::Image(media) | BlockKind::Audio(media) => (media.uri.as_ref(), Vec::new()),
-        BlockKind::Resource { uri, .. } => (Some(uri), Vec::new()),
-        BlockKind::ResourceLink {
-            uri, name, title, ..
-        } => (
-            Some(uri),
-            [Some(name), title.as_ref()].into_iter().flatten().collect(),
-        ),
-        BlockKind::Text(_) | BlockKind::Diff { .. } | BlockKind::Plan(_) => (None, Vec::new()),
-    };
-    let of_file = uri.and_then(|uri| uri.rsplit('/').find(|part| !part.is_empty()));
-    let of_file = of_file.map(|name| percent_decoded(name).into_owned());
-    others.into_iter().cloned().chain(of_file).collect()
+fn names(content: &Json) -> Vec<String> {
+    let text = |pointer: &&str| content.pointer(pointer)?.as_str();
+    let uris = ["/uri", "/resource/uri"].into_iter();
+    let files = uris.filter_map(|uri| text(&uri)?.rsplit('/').find(|part| !part.is_empty()));
+    let names = ["/name", "/title"]
+        .iter()
+        .filter_map(text)
+        .map(str::to_owned);
+    let files = files.map(|name| percent_decoded(name).into_owned());
+    names.chain(files).collect()
 }
 
 /// A content block for comparing: base64 in one spelling, a text without the line end at its end, and nothing that only
