@@ -78,7 +78,7 @@ pub fn session_of(trace: &Trace) -> Session {
                             recording.doubts.extend(doubts);
                         }
                     }
-                    Err(text) if [NO_TOOL, REFUSED, NO_EDIT].contains(&&*text) => {
+                    Err(text) if text == NO_TOOL || text == REFUSED => {
                         session.left_out.push(Note {
                             tool: call.tool.clone().into_owned(),
                             text,
@@ -221,7 +221,6 @@ fn text_of(result: &ToolResult) -> Cow<'_, str> {
 /// Why calls are left out.
 const NO_TOOL: &str = "no tool of scenarios does this";
 const REFUSED: &str = "it was refused, and not done";
-const NO_EDIT: &str = "it failed, and changed nothing";
 
 /// Whether a message is the user's own, and not what a command of the program printed.
 fn is_prompt(text: &str) -> bool {
@@ -323,20 +322,16 @@ fn calls_of(
             patched(patch, result, cwd, files)
         }
         "MultiEdit" => {
-            if result.is_some_and(|result| !result.success) {
-                return Err(NO_EDIT.to_owned());
-            }
             let edits = arguments.get("edits").and_then(Value::as_array);
-            let edits = edits.into_iter().flatten().map(|edit| {
-                let mut edit = edit.as_object().cloned().unwrap_or_default();
-                edit.extend(
-                    arguments
-                        .get("file_path")
-                        .map(|path| ("file_path".to_owned(), path.clone())),
-                );
-                let edit = known_arguments(BuiltinTool::Edit, &edit, cwd)?;
-                let outcome = result.map_or(Outcome::Missing, |_| Outcome::BuiltIn(Value::Null));
-                Ok((made(None, BuiltinTool::Edit.name(), edit, outcome), None))
+            let edits = edits.filter(|edits| !edits.is_empty());
+            let edits = edits.ok_or("it has no `edits`")?.iter().map(|edit| {
+                let mut one = arguments.clone();
+                one.extend(edit.as_object().cloned().unwrap_or_default());
+                let one = known_arguments(BuiltinTool::Edit, &one, cwd)?;
+                let outcome = result.map_or(Outcome::Missing, |result| {
+                    built_in(BuiltinTool::Edit, result, cwd)
+                });
+                Ok((made(None, BuiltinTool::Edit.name(), one, outcome), None))
             });
             edits.collect()
         }

@@ -448,8 +448,8 @@ fn several_edits_of_a_file_are_as_many_steps() {
     assert_eq!(
         outline(&session.recording),
         [
-            r#"claude__edit {"old_string":"one","new_string":"1","file_path":"a"} → null"#,
-            r#"claude__edit {"old_string":"two","new_string":"2","replace_all":true,"file_path":"a"} → null"#,
+            r#"claude__edit {"file_path":"a","old_string":"one","new_string":"1"} → null"#,
+            r#"claude__edit {"file_path":"a","old_string":"two","new_string":"2","replace_all":true} → null"#,
         ]
     );
     assert_eq!(session.left_out.len(), 1);

@@ -341,7 +341,7 @@ pub(super) fn end(tap: &Mutex<Tap>) -> (String, usize, Vec<Diagnostic>) {
     let name = tap.name();
     let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (tool, began) in tap.missing() {
-        let began = began.as_secs_f64().to_string();
+        let began = format!("{} s", began.as_secs_f64());
         missing.entry(tool).or_default().push(began);
     }
     let missing = missing.into_iter().map(|(tool, began)| {
@@ -350,7 +350,7 @@ pub(super) fn end(tap: &Mutex<Tap>) -> (String, usize, Vec<Diagnostic>) {
             n => format!("{n} calls"),
         };
         let began = began.join(", ");
-        format!("no answer came to {n_calls} of `{tool}`, `started` {began} in the cassette")
+        format!("no answer came to {n_calls} of `{tool}`, begun at {began} of the recording")
     });
     let notes = tap.notes().map(str::to_owned);
     let left_out = missing.chain(notes).map(|what| {

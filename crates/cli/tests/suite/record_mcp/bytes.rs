@@ -143,8 +143,8 @@ fn answers_are_paired_by_their_ids() {
     let expected = expected.map(|(tool, outcome)| (tool.to_owned(), outcome.to_owned()));
     assert_eq!(told, expected, "{}", finished.stderr);
     for told in [
-        "no answer came to a call of `cancelled`, `started` 0.",
-        "no answer came to 2 calls of `twice`, `started` 0.",
+        "no answer came to a call of `cancelled`, begun at 0.",
+        "no answer came to 2 calls of `twice`, begun at 0.",
     ] {
         assert!(finished.stderr.contains(told), "{}", finished.stderr);
     }
