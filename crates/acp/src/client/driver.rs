@@ -111,6 +111,8 @@ impl Driver {
                 .sleep_until(self.telling.clock.now() + LINGER)
                 .await;
         }
+        // Its input is still open: nobody told it to end.
+        let has_left = stopped.is_none() && conversation.state().is_over;
         let n_open = conversation.terminals.n_open();
         if stopped.is_none() && n_open > 0 {
             let message = format!("the agent did not release {n_open} of its terminals");
@@ -133,12 +135,16 @@ impl Driver {
         if stopped.is_none() && self.options.offers_tools {
             look_at_end(&conversation, &timeline, folder).await;
         }
-        if let Some(Stopped::Gone) = stopped
-            && written != WriterEnd::Crashed
-        {
+        let is_gone =
+            stopped.is_some_and(|it| it == Stopped::Gone) && written != WriterEnd::Crashed;
+        let has_crashed = has_left && status.is_some_and(|status| !status.success());
+        if is_gone || has_crashed {
             let how = status.map_or_else(String::new, |status| format!(" ({status})"));
-            let message = format!("the agent ended before the script did{how}");
-            let mut found = Diagnostic::error(codes::ACP_MISSING, message);
+            let (code, what) = match is_gone {
+                true => (codes::ACP_MISSING, "ended before the script did"),
+                false => (codes::ACP_UNEXPECTED, "crashed after its last answer"),
+            };
+            let mut found = Diagnostic::error(code, format!("the agent {what}{how}"));
             let lines: Vec<&str> = errors.lines().collect();
             for line in &lines[lines.len().saturating_sub(SHOWN_LINES)..] {
                 found = found.with_note(format!("stderr: {line}"));

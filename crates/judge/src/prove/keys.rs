@@ -101,9 +101,11 @@ pub(super) fn with_unit(
         );
     }
     let last = lower.last().map(String::as_str).unwrap_or_default();
-    let before = || parts[..parts.len() - 1].join(" ");
+    let before = || parts[..(parts.len() - 1).max(1)].join(" ");
     let is_least = last == "min" && has_maximum;
-    if parts.len() > 1 && unit_of(last).is_some() && !is_least {
+    // `celsius: 12`; a letter alone is a name of many things, and so are `min` and `in`.
+    let is_unit_alone = parts.len() == 1 && last.len() > 1 && !matches!(last, "min" | "in");
+    if (parts.len() > 1 || is_unit_alone) && unit_of(last).is_some() && !is_least {
         let sign = if matches!(last, "c" | "f") { "°" } else { "" };
         return format!("{}: {written} {sign}{last}", before());
     }

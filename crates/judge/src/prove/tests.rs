@@ -193,6 +193,16 @@ fn records_say_what_is_theirs() {
             ProofVerdict::Supported,
         ),
         (
+            json!({"city": "Oslo", "celsius": 12}),
+            "It is 12 °C in Oslo.",
+            ProofVerdict::Supported,
+        ),
+        (
+            json!({"city": "Oslo", "celsius": 12}),
+            "It is 21 °C in Oslo.",
+            ProofVerdict::Refuted,
+        ),
+        (
             json!(
                 "<table><tr><td>Single</td><td>80 EUR</td></tr><tr><td>Double</td><td>120 EUR</td></tr></table>"
             ),
