@@ -51,6 +51,8 @@ const CREDENTIALS: &[&str] = &[
     "authorization",
     "apikey",
     "cookie",
+    "jwt",
+    "otp",
 ];
 
 /// Words beside `key` that make it a credential.

@@ -183,6 +183,12 @@ impl Redactor {
                 for form in forms(&secret) {
                     self.insert(&form);
                 }
+                // As the host of a URL it is told in lower case.
+                let is_long = secret.len() >= 8 && secret.bytes().any(|byte| byte.is_ascii_digit());
+                let lower = secret.to_lowercase();
+                if is_long && lower != secret {
+                    self.insert(&lower);
+                }
                 self.secrets.insert(at, secret);
             }
         }

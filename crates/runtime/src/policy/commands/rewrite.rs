@@ -238,6 +238,7 @@ fn may_run_data(words: &[Word], script: &Script) -> bool {
         let base = programs::base_name(text);
         (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base) || text == "."
     };
+    let subcommand = behind.first().and_then(Word::literal).unwrap_or_default();
     let runs_option = |at: usize| {
         let name = behind[at].beginning().split('=').next().unwrap_or_default();
         let mut values = behind[at + 1..].iter();
@@ -245,12 +246,28 @@ fn may_run_data(words: &[Word], script: &Script) -> bool {
             _ if name.starts_with("-exec") || name.starts_with("-ok") => values.any(has_data),
             "" | "-" | "--" => false,
             _ => {
+                let value = values.next().filter(|word| has_data(word));
                 name.starts_with('-')
-                    && !takes_text(name)
-                    && (has_data(&behind[at]) || values.next().is_some_and(has_data))
+                    && !takes_text((base, subcommand), name, value)
+                    && (has_data(&behind[at]) || value.is_some())
             }
         }
     };
+    // What is no value of an option there may be a command, unless a literal one stands behind `run`.
+    let is_container = is_in("docker podman nerdctl", base);
+    let is_launcher = is_container || is_in("git uv poetry pipenv pipx pdm hatch conda nix", base);
+    let run = behind.iter().position(|word| is(word, "run exec"));
+    let run = run.filter(|_| is_launcher);
+    let has_program = run.and_then(|run| behind.get(run + 1)).is_some_and(|word| {
+        !is_container && word.literal().is_some_and(|text| !text.starts_with('-'))
+    });
+    let is_operand = |at: usize| {
+        let texts = "-e --env --name -l --label --hostname -w --workdir";
+        let is_text = at > 0 && is(&behind[at - 1], texts) && !sets_obeyed(&behind[at]);
+        !is_text && !behind[at].beginning().starts_with('-')
+    };
+    let may_be_command =
+        |at: usize| run.is_some() && !has_program && has_data(&behind[at]) && is_operand(at);
     // The programs that get data run none of it by their options.
     let is_harmless = programs::find(program).is_some();
     (program.contains('/') && may_be_made(program, script))
@@ -258,19 +275,28 @@ fn may_run_data(words: &[Word], script: &Script) -> bool {
         || behind
             .iter()
             .any(|word| names_runner(word.beginning()) && !is(word, SUBCOMMANDS))
+        || (0..behind.len()).any(may_be_command)
         || (!is_harmless && (0..behind.len()).any(runs_option))
 }
 
-/// Whether a value of an option is a text, and no program, script or name of a variable, as its name says.
-fn takes_text(option: &str) -> bool {
+/// Whether the value of an option is a text, and no program, script or name of a variable, as its name says.
+fn takes_text((program, subcommand): (&str, &str), option: &str, value: Option<&Word>) -> bool {
     const CODE: &str = "exec execute eval cmd command call script askpass sh rsh ssh shell hook filter editor pager pack program \
          print jq template expression action plugin module require import load init config proxy";
-    match option.strip_prefix("--") {
-        Some(long) => !long.split('-').any(|part| is_in(CODE, part)),
-        None => is_in(
-            "-m -t -b -k -n -l -L -q -s -a -g -u -p -j -d -name -iname -path",
-            option,
-        ),
+    if let Some(long) = option.strip_prefix("--") {
+        return !long.split('-').any(|part| is_in(CODE, part));
+    }
+    // The value is that of the last letter: `-qm`.
+    let last = option.chars().next_back().unwrap_or_default().to_string();
+    match program {
+        "gh" | "glab" => !is_in("q t", &last),
+        // Elsewhere it sets what is run.
+        "git" if option == "-c" => subcommand == "switch",
+        "docker" | "podman" | "nerdctl" if option == "-e" => true,
+        // A header that begins with `@` would be a file.
+        "curl" if option == "-H" => value.is_some_and(|value| !value.beginning().is_empty()),
+        _ if is_in("-d -name -iname -path", option) => true,
+        _ => !option.contains(['c', 'e']) && is_in("m t b k n l L q s a g u p j", &last),
     }
 }
 
@@ -298,7 +324,7 @@ const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno 
 /// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
 const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset select coproc \
      mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython \
-     run exec dlx foreach config compgen complete [[ time command export local readonly declare typeset read";
+     exec dlx foreach config compgen complete [[ time command export local readonly declare typeset read";
 
 /// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
 fn is_plain_script(script: &str) -> bool {

@@ -20,17 +20,27 @@ type Rule = (
 const RULES: &[Rule] = &[
     (
         "eval Function import Reflect insertAdjacentHTML setHTMLUnsafe createContextualFragment srcdoc setContent \
-         setAttributeNS defineProperty defineProperties importScripts Worker SharedWorker",
+         setAttributeNS setAttributeNode getAttributeNode createAttribute execCommand parseFromString defineProperty \
+         defineProperties importScripts Worker SharedWorker",
         |_, _| false,
         "call the function that is meant, with the reference as its argument",
     ),
     (
-        "innerHTML outerHTML write writeln",
+        "innerHTML outerHTML",
         |script, name| script.sets(name, |value| script.is_literal(value)),
         "set `textContent` of an element",
     ),
+    // What is not called is passed on.
     (
-        "text textContent innerText nodeValue append appendChild prepend insertBefore insertAdjacentText replaceChildren createTextNode",
+        "write writeln",
+        |script, name| {
+            script.at(name.after) == "(" && script.sets(name, |value| script.is_literal(value))
+        },
+        "set `textContent` of an element",
+    ),
+    (
+        "text textContent innerText nodeValue append appendChild prepend insertBefore insertAdjacentText replaceChildren createTextNode \
+         data appendData insertData replaceData before after replaceWith",
         |script, name| {
             let has_script = (0..script.tokens.len()).any(|at| script.is_script_element(at));
             !has_script || script.sets(name, |value| script.is_literal(value))
@@ -52,6 +62,11 @@ const RULES: &[Rule] = &[
             let is_page = name.owner == "location" || script.arguments(name.after).count() == 1;
             !is_page || script.sets(name, |url| script.is_url(url))
         },
+        URL,
+    ),
+    (
+        "navigate",
+        |script, name| name.owner != "navigation" || script.sets(name, |url| script.is_url(url)),
         URL,
     ),
     (
@@ -216,8 +231,20 @@ impl<'text> Script<'text> {
         let text = self.literal(index).unwrap_or_default();
         let text = text.trim_start_matches('<').to_ascii_lowercase();
         let rest = text.strip_prefix("script");
+        let selects = "querySelector querySelectorAll closest matches";
+        let is_selector =
+            self.before(index) == "(" && is_in(selects, self.before(index.wrapping_sub(1)));
+        let is_name = |sign: char| sign.is_alphanumeric() || matches!(sign, '-' | '_');
+        let mut names = text.split([' ', '>', '+', '~', ',']);
+        let mut is_script = || {
+            let mut rests = names
+                .by_ref()
+                .filter_map(|name| name.strip_prefix("script"));
+            rests.any(|rest| !rest.starts_with(is_name))
+        };
         is_in("script scripts currentScript", self.at(index))
             || rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            || (is_selector && is_script())
     }
 
     /// Whether data, or a template, is the name of a member that is called or set, or of one of a window.

@@ -13,7 +13,7 @@ mod tokens;
 
 use std::ops::Range;
 
-use super::source::{is_in, is_integer, reference, shown};
+use super::source::{is_in, reference, shown};
 use super::{Refusal, RefusalKind, ScriptShape};
 use cuecard_source::value::{Piece, Text};
 use tokens::{Kind, Token, ends_value};
@@ -55,10 +55,8 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
     let text = &code;
     let script = Script { text, tokens, data };
     script.check_places()?;
-    // A number is a number wherever it goes.
-    if script.data.iter().any(|data| !is_integer(&data.piece.text)) {
-        script.check_mentions()?;
-    }
+    // Numbers are no exception: one can be an address (`http://2130706433/`).
+    script.check_mentions()?;
     Ok(script.bound(shape))
 }
 

@@ -446,6 +446,32 @@ fn a_member_is_set_in_no_form() {
 }
 
 #[test]
+fn what_runs_text_by_another_way_is_refused_too() {
+    for template in [
+        "const s = document.createElement('script'); s.text = '0'; s.firstChild.data = {{a.b}}; document.body.before(s)",
+        "document.querySelector('head > script').text = {{a.b}}",
+        "[{{a.b}}].forEach(document.write, document)",
+        "const {write} = document; write.call(document, {{a.b}})",
+        "document.execCommand('insertHTML', false, {{a.b}})",
+        "document.body.append(...new DOMParser().parseFromString({{a.b}}, 'text/html').body.childNodes)",
+        "e.getAttributeNode('onclick').value = {{a.b}}",
+        "navigation.navigate({{a.b}})",
+    ] {
+        refused(template);
+    }
+    // A number can be an address.
+    for template in [
+        "location.href = 'http://{{a.b}}/'",
+        "window.open('http://127.0.0.{{a.b}}/')",
+    ] {
+        assert!(
+            program(template, &[("a.b", "2130706433")]).is_err(),
+            "{template}"
+        );
+    }
+}
+
+#[test]
 fn where_the_script_cannot_be_read_it_is_refused() {
     for template in [
         "} / 2 + '{{a.b}}'",

@@ -148,6 +148,23 @@ fn braces_and_structures_stay_what_they_are() {
 
 /// Where the value would be code, only how to go about it is said.
 #[test]
+fn everyday_commands_with_a_value_are_proposed() {
+    for template in [
+        "gh run list --branch=D --limit=1",
+        "gh api repos/o/r/issues -f body=\"D\"",
+        "git commit -qm \"D\"",
+        "git switch -c D",
+        "cargo run -- --title=\"D\"",
+        "npm run test -- --grep \"D\"",
+        "docker run --rm -e NAME=\"D\" img",
+        "uv run report.py \"D\"",
+        "curl -H \"Authorization: Bearer D\" https://example.com",
+    ] {
+        assert!(parameters(template, "x").is_some(), "{template}");
+    }
+}
+
+#[test]
 fn what_would_run_the_value_is_not_proposed() {
     for template in [
         "D x",
