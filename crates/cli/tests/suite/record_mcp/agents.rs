@@ -1,5 +1,7 @@
 //! Real agents, played by `serve llm`, whose servers are recorded.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::*;
 use crate::agents::{Agent, installed, opencode, prepared, words};
 
@@ -98,7 +100,12 @@ fn gemini_cli_is_recorded() {
         return;
     };
     // The settings that it is handed count only if root alone can write them and each folder above.
-    if !rustix::process::getuid().is_root() {
+    let runtime = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let is_private = |folder: &Path| {
+        let metadata = folder.metadata().expect("it is there");
+        metadata.permissions().mode() & 0o022 == 0
+    };
+    if !rustix::process::getuid().is_root() || !runtime.ancestors().all(is_private) {
         return;
     }
     let settings = r#"{"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
@@ -108,7 +115,7 @@ fn gemini_cli_is_recorded() {
             "'{program}' --yolo --model gemini-2.5-pro --prompt 'Note the tea'"
         )],
         // Scratch folders are below /tmp, where everybody may write.
-        variables: vec![("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR").to_owned())],
+        variables: vec![("XDG_RUNTIME_DIR", runtime.display().to_string())],
         files: vec![(".gemini/settings.json", settings.to_owned())],
         dialect: "gemini",
         calls: "",
