@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{changes, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::mended;
 use cuecard_source::matching::lack;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::EventKind;
@@ -142,11 +142,11 @@ impl Agent {
         if line.trim_ascii().is_empty() {
             return;
         }
-        let whole = without_lone_surrogates(line);
-        for found in changes("a line of the client", line) {
+        let (whole, found) = mended("a line of the client", line);
+        for found in found {
             self.telling.found(None, found).await;
         }
-        match read(&with_large_integers_as_text(whole)) {
+        match read(&whole) {
             Ok(Message::Request { id, method, params }) => self.request(id, &method, params).await,
             Ok(Message::Notification { method, params }) => self.notified(&method, &params).await,
             Ok(Message::Response { id, result }) => {

@@ -1,5 +1,6 @@
 //! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,9 @@ use cuecard_runtime::listener::RefusedByListener;
 use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::route::{NoRoute, Route};
-use cuecard_wire::llm::{Received, catalogue, has_lone_surrogate, read_request, usage, values};
+use cuecard_wire::llm::{
+    Received, catalogue, has_lone_surrogate_in_arguments, read_request, usage, values,
+};
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -119,7 +122,8 @@ async fn handle_plain(
     let whole = without_lone_surrogates(&body);
     let what = format!("the body of `{} {path}`", arrived.method);
     // The arguments of a call are JSON in a text of the body.
-    let in_arguments = !json::has_lone_surrogate(&body) && has_lone_surrogate(&body);
+    let is_whole = matches!(whole, Cow::Borrowed(_));
+    let in_arguments = is_whole && has_lone_surrogate_in_arguments(&body);
     let in_arguments = in_arguments.then(|| json::lone_surrogate(&what));
     for found in json::changes(&what, &body).into_iter().chain(in_arguments) {
         mock_server.find(found).await;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cuecard_source::json::{changes, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::mended;
 use tokio::sync::{Notify, watch};
 
 use super::exit::Exit;
@@ -166,14 +166,14 @@ impl Link {
     /// A message with what we can't hold replaced: half of a surrogate pair by U+FFFD, and an integer over 64 bits by the
     /// text of its digits. It is told of the first, and of a number that becomes another one.
     pub(super) fn mended<'a>(&self, message: &'a [u8]) -> Cow<'a, [u8]> {
-        let whole = without_lone_surrogates(message);
-        for warning in changes("a message", message) {
+        let (whole, warnings) = mended("a message", message);
+        for warning in warnings {
             self.notice(Notice::Tolerated {
                 code: warning.code,
                 text: warning.message,
             });
         }
-        with_large_integers_as_text(whole)
+        whole
     }
 
     /// Remembers what may be why a call gets no answer. Only the last one counts.

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use cuecard_runtime::listener::RefusedByListener;
-use cuecard_source::json::{changes, read_value, without_lone_surrogates};
+use cuecard_source::json::{changes, read_value};
 use serde::de::DeserializeOwned;
 
 use super::service::Service;
@@ -105,11 +105,10 @@ pub(crate) async fn body<T: DeserializeOwned>(
     service: &Service,
     bytes: &Bytes,
 ) -> Result<T, Problem> {
-    let whole = without_lone_surrogates(bytes);
     for found in changes("the body of a request", bytes) {
         service.found(found).await;
     }
-    let object: serde_json::Map<String, serde_json::Value> = read_value(&whole)
+    let object: serde_json::Map<String, serde_json::Value> = read_value(bytes)
         .and_then(serde_json::from_value)
         .map_err(|error| Problem::invalid(format!("the body is not a JSON object: {error}")))?;
     serde_json::from_value(object.into())

@@ -39,7 +39,7 @@ impl ProbeResult {
 /// Whether a path or glob below `root` has a match: a file, a folder or a link; with a `/` at its end, a folder.
 pub fn exists(root: &Path, pattern: &str) -> ProbeResult {
     match look(root, pattern) {
-        Ok(evidence) => ProbeResult::new(evidence.is_ok(), evidence.unwrap_or_else(|it| it)),
+        Ok(seen) => seen,
         Err(reason) => ProbeResult::new(false, reason),
     }
 }
@@ -47,36 +47,40 @@ pub fn exists(root: &Path, pattern: &str) -> ProbeResult {
 /// Whether a path or glob has no match. What can't be looked at is not known to be absent.
 pub fn is_absent(root: &Path, pattern: &str) -> ProbeResult {
     match look(root, pattern) {
-        Ok(evidence) => ProbeResult::new(evidence.is_err(), evidence.unwrap_or_else(|it| it)),
+        Ok(seen) => ProbeResult::new(!seen.holds, seen.evidence),
         Err(reason) => ProbeResult::new(false, reason),
     }
 }
 
-/// In words, what matches, or that nothing does.
+/// Whether something matches.
 ///
 /// # Errors
 /// Why nobody can tell.
-fn look(root: &Path, pattern: &str) -> Result<Result<String, String>, String> {
+fn look(root: &Path, pattern: &str) -> Result<ProbeResult, String> {
     let is_glob = pattern.contains(['*', '?', '[', '{']);
     let literally = inside(root, pattern).and_then(|path| match fs::symlink_metadata(&path) {
-        Ok(_) if pattern.ends_with('/') && !path.is_dir() => {
-            Ok(Err(format!("`{pattern}` is not a folder")))
-        }
-        Ok(_) => Ok(Ok(format!("`{pattern}` exists"))),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Ok(Err(format!("`{pattern}`: {}", io_reason(&error))))
-        }
+        Ok(_) if pattern.ends_with('/') && !path.is_dir() => Ok(ProbeResult::new(
+            false,
+            format!("`{pattern}` is not a folder"),
+        )),
+        Ok(_) => Ok(ProbeResult::new(true, format!("`{pattern}` exists"))),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(
+            ProbeResult::new(false, format!("`{pattern}`: {}", io_reason(&error))),
+        ),
         Err(error) => Err(format!("`{pattern}`: {}", io_reason(&error))),
     });
     // A file may have a name that reads as a glob: `[id].js`.
-    if !is_glob || matches!(literally, Ok(Ok(_))) {
+    if !is_glob || matches!(&literally, Ok(seen) if seen.holds) {
         return literally;
     }
     let root =
         fs::canonicalize(root).map_err(|error| format!("the workspace: {}", io_reason(&error)))?;
     match any_match(&root, pattern) {
-        Ok(true) => Ok(Ok(format!("`{pattern}` has a match"))),
-        Ok(false) => Ok(Err(format!("nothing matches `{pattern}`"))),
+        Ok(true) => Ok(ProbeResult::new(true, format!("`{pattern}` has a match"))),
+        Ok(false) => Ok(ProbeResult::new(
+            false,
+            format!("nothing matches `{pattern}`"),
+        )),
         Err(error) => Err(error.to_string()),
     }
 }

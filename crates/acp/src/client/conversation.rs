@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuecard_runtime::lines::{Line, LineReader};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{changes, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::mended;
 use cuecard_source::matching::lack;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{PermissionDecision, PermissionRequest};
@@ -235,11 +235,11 @@ impl Conversation {
         if line.trim_ascii().is_empty() {
             return false;
         }
-        let whole = without_lone_surrogates(line);
-        for found in changes("a line of the agent", line) {
+        let (whole, found) = mended("a line of the agent", line);
+        for found in found {
             self.telling.found(None, found).await;
         }
-        match rpc::read(&with_large_integers_as_text(whole)) {
+        match rpc::read(&whole) {
             Ok(Message::Response { id, result }) => {
                 // What follows is no part of the turn.
                 self.answer_came();

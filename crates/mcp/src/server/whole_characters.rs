@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::json::{changes, with_large_integers_as_text, without_lone_surrogates};
+use cuecard_source::json::mended;
 use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
 
 use super::stdio::LONGEST_LINE;
@@ -24,10 +24,9 @@ pub type OnWarning = Arc<dyn Fn(&Diagnostic) + Send + Sync>;
 
 /// `message` with U+FFFD for each half of a pair, and with large integers as the recorder reads them.
 fn whole<'a>(message: &'a [u8], on_warning: &OnWarning) -> Cow<'a, [u8]> {
-    changes("a message of the client", message)
-        .iter()
-        .for_each(|it| on_warning(it));
-    with_large_integers_as_text(without_lone_surrogates(message))
+    let (whole, warnings) = mended("a message of the client", message);
+    warnings.iter().for_each(|it| on_warning(it));
+    whole
 }
 
 /// Lines with U+FFFD for each half of a pair.

@@ -25,7 +25,7 @@ pub fn read_value<T: AsRef<[u8]> + ?Sized>(json: &T) -> serde_json::Result<Json>
 }
 
 /// The same JSON with each integer that needs more than 64 bits as the text of its digits; what is no JSON as it is.
-pub fn with_large_integers_as_text(json: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+fn with_large_integers_as_text(json: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     let found = large_integers(&json);
     if found.is_empty() || serde_json::from_slice::<IgnoredAny>(&json).is_err() {
         return json;
@@ -64,17 +64,27 @@ fn large_integers(bytes: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
+/// What a peer sent as it can be held: half of a surrogate pair is U+FFFD, and an integer that needs more than 64 bits the
+/// text of its digits. With the warnings of [`changes`].
+pub fn mended<'a>(what: &str, json: &'a [u8]) -> (Cow<'a, [u8]>, Vec<Diagnostic>) {
+    let whole = without_lone_surrogates(json);
+    let found = warnings(what, json, matches!(whole, Cow::Owned(_)));
+    (with_large_integers_as_text(whole), found)
+}
+
 /// The warnings that `what` has half of a surrogate pair, and a number that becomes another one when it is read: the first
 /// of each, which is `json`, valid or not.
 pub fn changes(what: &str, json: &[u8]) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = Vec::new();
-    if has_lone_surrogate(json) {
-        found.push(lone_surrogate(what));
-    }
+    warnings(what, json, has_lone_surrogate(json))
+}
+
+fn warnings(what: &str, json: &[u8], has_half: bool) -> Vec<Diagnostic> {
+    let mut found: Vec<Diagnostic> = has_half.then(|| lone_surrogate(what)).into_iter().collect();
     let mut is_rounded = false;
     numbers(json, |number, key, _| {
         if let (false, Some(read)) = (is_rounded, rounded(number)) {
             is_rounded = true;
+            let key = key.and_then(|key| str::from_utf8(&json[key]).ok());
             let place = key.map(|key| format!(" in `{}`", cut(key, 50)));
             let message = format!(
                 "{what} contains the number `{}`{}, which becomes `{}`",
@@ -89,9 +99,8 @@ pub fn changes(what: &str, json: &[u8]) -> Vec<Diagnostic> {
     found
 }
 
-/// Passes each number of valid JSON with the key before it, as it is written, and where the number stands.
-fn numbers<'a>(bytes: &'a [u8], mut pass: impl FnMut(&'a str, Option<&'a str>, Range<usize>)) {
-    let text = |range: Range<usize>| str::from_utf8(&bytes[range]).ok();
+/// Passes each number of valid JSON as it is written, with where the key before it stands, and where it does.
+fn numbers<'a>(bytes: &'a [u8], mut pass: impl FnMut(&'a str, Option<Range<usize>>, Range<usize>)) {
     let (mut at, mut string, mut key) = (0, 0..0, None);
     while let Some(&byte) = bytes.get(at) {
         match byte {
@@ -112,8 +121,8 @@ fn numbers<'a>(bytes: &'a [u8], mut pass: impl FnMut(&'a str, Option<&'a str>, R
             b'-' | b'0'..=b'9' => {
                 let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
                 let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
-                if let Some(number) = text(at..at + length) {
-                    pass(number, key.clone().and_then(text), at..at + length);
+                if let Ok(number) = str::from_utf8(&bytes[at..at + length]) {
+                    pass(number, key.clone(), at..at + length);
                 }
                 at += length;
             }

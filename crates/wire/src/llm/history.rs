@@ -101,6 +101,11 @@ pub(super) fn arguments(text: &str) -> Json {
 /// Whether the body of a request has half of a surrogate pair: in a text, or in the arguments of a call, which are JSON in a
 /// text.
 pub fn has_lone_surrogate(body: &[u8]) -> bool {
+    json::has_lone_surrogate(body) || has_lone_surrogate_in_arguments(body)
+}
+
+/// Whether the arguments of a call in the body of a request have half of a surrogate pair.
+pub fn has_lone_surrogate_in_arguments(body: &[u8]) -> bool {
     fn has_arguments(json: &Json) -> bool {
         match json {
             Json::Array(items) => items.iter().any(has_arguments),
@@ -113,9 +118,7 @@ pub fn has_lone_surrogate(body: &[u8]) -> bool {
             _ => false,
         }
     }
-    json::may_have_surrogates(body)
-        && (json::has_lone_surrogate(body)
-            || read_value(body).is_ok_and(|body| has_arguments(&body)))
+    json::may_have_surrogates(body) && read_value(body).is_ok_and(|body| has_arguments(&body))
 }
 
 /// The result of a call that is only a text.

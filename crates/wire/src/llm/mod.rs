@@ -86,7 +86,7 @@ use events::{Events, Framing, Streaming, Window};
 use route::Target;
 
 pub use anthropic_messages::{PING, message_id};
-pub use history::has_lone_surrogate;
+pub use history::{has_lone_surrogate, has_lone_surrogate_in_arguments};
 
 /// A request as it was understood, and as it came.
 #[derive(Debug, Clone, PartialEq)]

@@ -271,7 +271,7 @@ fn may_run_data(words: &[Word], script: &Script) -> bool {
     // The programs that get data run none of it by their options.
     let is_harmless = programs::find(program).is_some();
     (program.contains('/') && may_be_made(program, script))
-        || (names_runner(program) && !is_in("docker podman uv poetry pipenv pipx", base))
+        || (names_runner(program) && !is_launcher)
         || behind
             .iter()
             .any(|word| names_runner(word.beginning()) && !is(word, SUBCOMMANDS))
