@@ -319,7 +319,7 @@ impl Inner {
         miss
     }
 
-    async fn answer(&self, record: &Record, client: &Client) -> Result<Json, RpcError> {
+    async fn answer(&self, record: &Record, client: &Client) -> Result<String, RpcError> {
         for frame in &record.call.notifications {
             let method = frame["method"].as_str().unwrap_or_default();
             let mut params = frame.get("params").cloned();
@@ -345,7 +345,7 @@ impl Inner {
             self.faults.plan(&client.request_id(), kind);
         }
         match &record.call.outcome {
-            Outcome::Result(result) | Outcome::BuiltIn(result) => Ok(result.clone()),
+            Outcome::Result(_) | Outcome::BuiltIn(_) => Ok(record.result.clone()),
             Outcome::Error(error) => Err(RpcError {
                 code: error.code,
                 message: error.message.clone(),
@@ -400,7 +400,7 @@ impl Handler for CassetteServer {
         tool: &str,
         arguments: Map<String, Json>,
         client: &Client,
-    ) -> Result<Json, RpcError> {
+    ) -> Result<String, RpcError> {
         match self.served.choose(tool, &arguments) {
             Ok(idx) => self.served.answer(&self.served.records[idx], client).await,
             Err(miss) => {
