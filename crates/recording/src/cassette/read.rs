@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cuecard_mcp::server::unfit_result;
-use cuecard_source::decode::{Decoded, Input, decode};
+use cuecard_source::decode::{Decoded, Input, Items, decode};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::json_diagnostic;
 use cuecard_source::json::{JsonError, Limits, Node, parse, read_value};
@@ -14,10 +14,10 @@ use cuecard_timeline::model::FaultKind;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::format::{CallLine, Notification, ServerLine, ToolEntry, VERSION};
+use super::format::{CallLine, Notification, ServerLine, VERSION};
 use crate::marks::Marks;
 use crate::recording::days;
-use crate::{Call, Outcome, Recording, Server, Tool};
+use crate::{Call, Outcome, Recording, Server};
 
 /// More lines are not read.
 const MAX_LINES: usize = 1_000_000;
@@ -188,29 +188,24 @@ pub(crate) fn redact(text: &str, redactor: &mut Redactor, marks: Option<&Marks>)
     let mut found = Vec::new();
     find_credentials(&line, &mut found);
     redactor.learn(found);
-    let mut redacted = line.clone();
-    redactor.json(&mut redacted);
-    if let Some(marks) = marks {
-        marks.number(&line, &mut redacted);
+    match marks {
+        Some(marks) => marks.hide(redactor, &mut line),
+        None => redactor.json(&mut line),
     }
     if let Some(server) = server {
-        redacted["server"] = server;
+        line["server"] = server;
     }
-    Some(redacted)
+    Some(line)
 }
 
 impl From<&Server> for ServerLine {
     fn from(server: &Server) -> Self {
-        let tools = server.tools.iter().filter_map(|tool| {
-            let entry = tool.description.as_object().cloned()?;
-            ToolEntry::try_from(entry).ok()
-        });
-        let tools: Vec<_> = tools.collect();
+        let tools = (!server.tools.is_empty()).then(|| Items(server.tools.clone()));
         Self {
             cassette: VERSION,
             server: Some(server.name.clone()),
             introduction: server.introduction.as_object().cloned(),
-            tools: (!tools.is_empty()).then_some(cuecard_source::decode::Items(tools)),
+            tools,
             recorded_at: None,
         }
     }
@@ -240,7 +235,7 @@ impl From<Call> for CallLine {
             error,
             started: call.started.map(seconds),
             duration: call.duration.map(seconds),
-            notifications: cuecard_source::decode::Items(notifications),
+            notifications: Items(notifications),
             delay: None,
             fault: None,
         }
@@ -357,10 +352,7 @@ impl Reader<'_> {
         let server = &mut self.servers[idx];
         for tool in line.tools.unwrap_or_default().0 {
             server.tools.retain(|known| known.name != tool.name);
-            server.tools.push(Tool {
-                name: tool.name,
-                description: Json::Object(tool.entry),
-            });
+            server.tools.push(tool);
         }
         if !introduction.is_null() {
             server.introduction = introduction;

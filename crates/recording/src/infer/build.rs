@@ -81,15 +81,12 @@ pub(super) fn build(
         recording,
         ids: step_ids,
         results: calls.iter().map(|call| call.value.clone()).collect(),
-        outputs: vec![Vec::new(); calls.len()],
+        outputs: calls.iter().map(|_| Default::default()).collect(),
         secret_parts: parts_of(secrets.iter().chain(&read_secrets)),
-        masker: Redactor::new(
-            secrets
-                .iter()
-                .chain(&read_secrets)
-                .filter(|secret| is_distinct(secret))
-                .cloned(),
-        ),
+        masker: Redactor::new({
+            let all = secrets.iter().chain(&read_secrets);
+            all.filter(|secret| is_distinct(secret)).cloned()
+        }),
         redactor: Redactor::new(secrets),
         typed_secrets,
         prompt: Prompt::new(&recording.prompts, &recording.prompted_at),
@@ -148,7 +145,8 @@ pub(super) struct Builder<'c, 'r> {
     partners: Vec<Option<usize>>,
     pub(super) results: Vec<Value>,
     pub(super) ids: Vec<String>,
-    outputs: Vec<Vec<(Source, String)>>,
+    /// The outputs of each step, and their names.
+    outputs: Vec<(Vec<(Source, String)>, Names)>,
     /// The secrets of arguments, which become variables.
     pub(super) redactor: Redactor,
     /// What fields of pages call the secrets that were typed into them.
@@ -486,18 +484,14 @@ impl<'r> Builder<'_, 'r> {
     /// The reference to an output, which its step gets.
     pub(super) fn output(&mut self, source: Source) -> String {
         let id = &self.ids[source.step];
-        let outputs = &mut self.outputs[source.step];
+        let (outputs, names) = &mut self.outputs[source.step];
         if let Some((_, name)) = outputs.iter().find(|(known, _)| *known == source) {
             return format!("{id}.{name}");
         }
-        let wish = match (source.path.name(), &source.regex) {
+        let wish = match (source.path.name.as_str(), &source.regex) {
             ("" | "stdout" | "content" | "text", Some(_)) | ("", None) => self.key.as_str(),
             (name, _) => name,
         };
-        let mut names = Names::default();
-        for (_, name) in outputs.iter() {
-            names.unique(name);
-        }
         let name = names.unique(wish);
         let written = format!("{id}.{name}");
         outputs.push((source, name));
@@ -552,7 +546,7 @@ impl<'r> Builder<'_, 'r> {
         };
         sources.retain(|source| source.step == first);
         let named =
-            |source: &Source| source.regex.is_none() && is_namesake(&self.key, source.path.name());
+            |source: &Source| source.regex.is_none() && is_namesake(&self.key, &source.path.name);
         let is_named = sources.iter().any(named);
         if is_named {
             sources.retain(named);
@@ -578,8 +572,8 @@ impl<'r> Builder<'_, 'r> {
                 && (is_given
                     || (is_named && !key.is_empty())
                     || is_telling(value)
-                    || is_word_of_name(value, source.path.name())
-                    || may_name(value, &key, source.path.name()))
+                    || is_word_of_name(value, &source.path.name)
+                    || may_name(value, &key, &source.path.name))
             {
                 self.ask_about(
                     Subject::new(&shown, &id, &path),
@@ -607,7 +601,7 @@ impl<'r> Builder<'_, 'r> {
                 "was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
             ))
         } else {
-            let place = source.path.place_among(result);
+            let place = source.path.place;
             // Two recordings that take a later one may go through all of them.
             let place = place.filter(|(place, _)| other.is_none() || *place > 1);
             place.map(|(place, count)| {
@@ -707,7 +701,7 @@ impl<'r> Builder<'_, 'r> {
         }
         let mut proposals = Vec::new();
         for (idx, step) in self.scenario.steps.iter_mut().enumerate() {
-            for (source, name) in &self.outputs[idx] {
+            for (source, name) in &self.outputs[idx].0 {
                 let path = source.path.to_string();
                 let rule = match &source.regex {
                     None => json!(path),

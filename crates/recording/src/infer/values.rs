@@ -38,80 +38,63 @@ const SHORTEST_CODE: usize = 5;
 const MOST_PLACES: usize = 20;
 
 /// A way into a result.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub(super) struct Path(Vec<Segment>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Segment {
-    Key(String),
-    Index(usize),
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Path {
+    /// It as a JSON pointer and, without the `$` before it, as a JSONPath.
+    pub(super) pointer: String,
+    written: String,
+    depth: usize,
+    /// The last key, by which people know the value; empty for the whole result.
+    pub(super) name: String,
+    /// The first place in a list of several, with their number: the next run may list them in another order.
+    pub(super) place: Option<(usize, usize)>,
 }
 
 impl Path {
     pub(super) fn get<'v>(&self, value: &'v Value) -> Option<&'v Value> {
-        self.0
-            .iter()
-            .try_fold(value, |value, segment| match segment {
-                Segment::Key(key) => value.get(key),
-                Segment::Index(index) => value.get(index),
-            })
+        value.pointer(&self.pointer)
     }
 
-    /// The last key, by which people know the value; empty for the whole result.
-    pub(super) fn name(&self) -> &str {
-        let mut keys = self.0.iter().rev().filter_map(|segment| match segment {
-            Segment::Key(key) => Some(key.as_str()),
-            Segment::Index(_) => None,
-        });
-        keys.next().unwrap_or_default()
-    }
-
-    /// A place in a list of several, with their number: the next run may list them in another order.
-    pub(super) fn place_among(&self, value: &Value) -> Option<(usize, usize)> {
-        let mut part = value;
-        for segment in &self.0 {
-            if let (Segment::Index(index), Value::Array(items)) = (segment, part)
-                && items.len() > 1
-            {
-                return Some((index + 1, items.len()));
-            }
-            part = match segment {
-                Segment::Key(key) => part.get(key)?,
-                Segment::Index(index) => part.get(index)?,
-            };
+    /// The way to an item of a list.
+    fn item(&self, index: usize, count: usize) -> Self {
+        Self {
+            pointer: format!("{}/{index}", self.pointer),
+            written: format!("{}[{index}]", self.written),
+            depth: self.depth + 1,
+            name: self.name.clone(),
+            place: self.place.or((count > 1).then_some((index + 1, count))),
         }
-        None
     }
 
-    fn length(&self) -> (usize, usize) {
-        (self.0.len(), self.to_string().len())
+    /// The way to a member of an object.
+    fn member(&self, key: &str) -> Self {
+        let is_plain = key.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && key
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || letter == '_');
+        let written = match is_plain {
+            true => format!(".{key}"),
+            false => {
+                let quoted = Value::from(key).to_string().replace("\\\"", "\"");
+                let inner = &quoted[1..quoted.len() - 1];
+                format!("['{}']", inner.replace('\'', "\\'"))
+            }
+        };
+        let pointer = key.replace('~', "~0").replace('/', "~1");
+        Self {
+            pointer: format!("{}/{pointer}", self.pointer),
+            written: self.written.clone() + &written,
+            depth: self.depth + 1,
+            name: key.to_owned(),
+            place: self.place,
+        }
     }
 }
 
 impl std::fmt::Display for Path {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("$")?;
-        for segment in &self.0 {
-            match segment {
-                Segment::Index(index) => write!(formatter, "[{index}]")?,
-                Segment::Key(key) if is_plain(key) => write!(formatter, ".{key}")?,
-                Segment::Key(key) => {
-                    let quoted = Value::from(key.as_str()).to_string().replace("\\\"", "\"");
-                    let inner = &quoted[1..quoted.len() - 1];
-                    write!(formatter, "['{}']", inner.replace('\'', "\\'"))?;
-                }
-            }
-        }
-        Ok(())
+        write!(formatter, "${}", self.written)
     }
-}
-
-fn is_plain(key: &str) -> bool {
-    let mut letters = key.chars();
-    letters
-        .next()
-        .is_some_and(|first| first.is_alphabetic() || first == '_')
-        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// How a value is taken out of a result.
@@ -196,7 +179,7 @@ impl Index {
     }
 
     pub(super) fn add_result(&mut self, step: usize, result: &Value) {
-        each_value_at(result, &mut Path::default(), &mut |path, value| {
+        each_value_at(result, &Path::default(), &mut |path, value| {
             self.add_at(step, path, value);
         });
     }
@@ -310,7 +293,7 @@ impl Index {
 }
 
 fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
-    sources.sort_by_key(|source| (source.step, source.path.length()));
+    sources.sort_by_key(|source| (source.step, source.path.depth, source.path.written.len()));
     sources
 }
 
@@ -662,25 +645,19 @@ pub(super) fn integer(text: &str) -> Option<Value> {
 
 /// Calls `visit` with a value and all values in it, and the ways to them; keys that would be references in a scenario lead
 /// nowhere.
-fn each_value_at<'v>(value: &'v Value, path: &mut Path, visit: &mut impl FnMut(&Path, &'v Value)) {
+fn each_value_at<'v>(value: &'v Value, path: &Path, visit: &mut impl FnMut(&Path, &'v Value)) {
     const DEEPEST: usize = 64;
     visit(path, value);
-    let mut below = |segment: Segment, part: &'v Value| {
-        if path.0.len() < DEEPEST {
-            path.0.push(segment);
-            each_value_at(part, path, visit);
-            path.0.pop();
-        }
-    };
     match value {
+        _ if path.depth == DEEPEST => {}
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                below(Segment::Index(index), item);
+                each_value_at(item, &path.item(index, items.len()), visit);
             }
         }
         Value::Object(members) => {
             for (key, member) in members.iter().filter(|(key, _)| !key.contains("{{")) {
-                below(Segment::Key(key.clone()), member);
+                each_value_at(member, &path.member(key), visit);
             }
         }
         _ => {}
@@ -689,7 +666,7 @@ fn each_value_at<'v>(value: &'v Value, path: &mut Path, visit: &mut impl FnMut(&
 
 /// Calls `visit` with every text, number, boolean and null, and the way to it.
 pub(super) fn each_leaf_at<'v>(value: &'v Value, visit: &mut impl FnMut(&Path, &'v Value)) {
-    each_value_at(value, &mut Path::default(), &mut |path, value| {
+    each_value_at(value, &Path::default(), &mut |path, value| {
         if !(value.is_array() || value.is_object()) {
             visit(path, value);
         }
