@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::cassette::Notification;
 use crate::marks::Marks;
 
 /// The tool calls of one session, in the order in which they were made.
@@ -143,8 +144,8 @@ pub struct Call {
     pub started: Option<Duration>,
     /// The time that the call took, if it is known.
     pub duration: Option<Duration>,
-    /// The notifications that came for the call before its answer, as they came.
-    pub notifications: Vec<Value>,
+    /// The notifications that came for the call before its answer.
+    pub notifications: Vec<Notification>,
 }
 
 impl Call {

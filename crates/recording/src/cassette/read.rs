@@ -12,9 +12,8 @@ use cuecard_source::value::{Json, Redactor, find_credentials, may_hold_credentia
 use cuecard_source::{SourceFile, Span};
 use cuecard_timeline::model::FaultKind;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
-use super::format::{CallLine, Notification, ServerLine, VERSION};
+use super::format::{CallLine, ServerLine, VERSION};
 use crate::marks::Marks;
 use crate::recording::days;
 use crate::{Call, Outcome, Recording, Server};
@@ -221,12 +220,6 @@ impl From<Call> for CallLine {
         }
         // One division, so that no digits follow that mean nothing.
         let seconds = |time: Duration| (time.as_nanos() as f64 / 1e9).into();
-        let notification = |frame: &Json| Notification {
-            jsonrpc: frame["jsonrpc"].as_str().map(str::to_owned),
-            method: frame["method"].as_str().unwrap_or_default().to_owned(),
-            params: frame.get("params").cloned(),
-        };
-        let notifications = call.notifications.iter().map(notification).collect();
         Self {
             server: call.server.map(Into::into),
             tool: call.tool,
@@ -235,7 +228,7 @@ impl From<Call> for CallLine {
             error,
             started: call.started.map(seconds),
             duration: call.duration.map(seconds),
-            notifications: Items(notifications),
+            notifications: Items(call.notifications),
             delay: None,
             fault: None,
         }
@@ -409,11 +402,6 @@ impl Reader<'_> {
             }
             (None, None) => Outcome::Missing,
         };
-        let notifications = line
-            .notifications
-            .0
-            .iter()
-            .map(|notification| json!(notification));
         self.records.push(Record {
             call: Call {
                 server: Some(server),
@@ -422,7 +410,7 @@ impl Reader<'_> {
                 outcome,
                 started,
                 duration,
-                notifications: notifications.collect(),
+                notifications: line.notifications.0,
             },
             delay,
             fault: line.fault.map(|fault| fault.kind),

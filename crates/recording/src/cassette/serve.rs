@@ -320,10 +320,9 @@ impl Inner {
     }
 
     async fn answer(&self, record: &Record, client: &Client) -> Result<String, RpcError> {
-        for frame in &record.call.notifications {
-            let method = frame["method"].as_str().unwrap_or_default();
-            let mut params = frame.get("params").cloned();
-            if method == "notifications/progress" {
+        for notification in &record.call.notifications {
+            let mut params = notification.params.clone();
+            if notification.method == "notifications/progress" {
                 // Who did not ask for progress gets none.
                 let Some(token) = client.progress_token() else {
                     continue;
@@ -333,7 +332,7 @@ impl Inner {
                     params.insert("progressToken".to_owned(), token);
                 }
             }
-            client.notify(method, params).await;
+            client.notify(&notification.method, params).await;
         }
         if let Some(delay) = record.delay {
             tokio::select! {

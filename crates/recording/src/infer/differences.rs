@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::prompt::occurrences;
 use super::spellings::goes_on;
-use super::values::is_date;
+use super::values::{is_date, letters_of};
 
 /// A value at the same place of both recordings, where they differ.
 #[derive(Debug, Clone)]
@@ -183,12 +183,9 @@ fn around_middle(texts: [String; 2]) -> Vec<Piece> {
 
 /// Whether values are in others of the same recordings, however they are written: `ann-lee` in `Mrs. Ann Lee`.
 pub(super) fn resemble(texts: &[String; 2], parts: &[String; 2]) -> bool {
-    let plain = |text: &String| {
-        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let mut pairs = texts.iter().map(plain).zip(parts.iter().map(plain));
-    pairs.all(|(text, part)| part.len() >= SHORTEST_MARK && text.contains(&part))
+    let [texts, parts] = [texts, parts].map(|texts| texts.each_ref().map(|it| letters_of(it)));
+    let mut pairs = texts.iter().zip(&parts);
+    pairs.all(|(text, part)| part.len() >= SHORTEST_MARK && text.contains(part.as_str()))
 }
 
 /// How much speaks for it that two variables stand for one value: one is in the other, or they share words in each

@@ -44,8 +44,12 @@ struct Leftover {
     words: Vec<Word>,
     /// The words of references.
     covered: Vec<bool>,
-    /// The places of the other words.
-    left: Vec<usize>,
+}
+
+/// Whether a part of a text is in one of these.
+fn is_in(parts: &[Range<usize>], part: &Range<usize>) -> bool {
+    let mut parts = parts.iter();
+    parts.any(|known| known.start < part.end && part.start < known.end)
 }
 
 impl Leftover {
@@ -149,15 +153,11 @@ impl Builder<'_, '_> {
                 "of a text of more than {MOST_OF_TEXT} words only the first ones were compared with earlier results: does the rest hold any of them?"
             ));
         }
-        let flags = words.iter().map(|word| {
-            let next = covered.partition_point(|range| range.end <= word.start);
-            let range = covered.get(next);
-            range.is_some_and(|range: &Range<usize>| range.start < word.end)
-        });
-        let flags: Vec<bool> = flags.collect();
+        let flags = words
+            .iter()
+            .map(|word| is_in(&covered, &(word.start..word.end)));
         let leftover = Leftover {
-            left: (0..words.len()).filter(|idx| !flags[*idx]).collect(),
-            covered: flags,
+            covered: flags.collect(),
             text,
             words,
         };
@@ -208,8 +208,8 @@ impl Builder<'_, '_> {
         {
             return false;
         }
-        let place = |at: usize| leftover.left.partition_point(|word| *word < at);
-        let left = &leftover.left[place(own.start)..place(own.end)];
+        let left = own.clone().filter(|idx| !leftover.covered[*idx]);
+        let left: Vec<usize> = left.collect();
         if left.is_empty() {
             return false;
         }
@@ -301,13 +301,9 @@ impl Builder<'_, '_> {
 
     /// Asks of the first number or hash in a text, outside of what is `covered`, that was read before in another form.
     fn ask_of_other_form(&mut self, text: &str, covered: &[Range<usize>]) {
-        let is_left = |range: &Range<usize>| {
-            let mut covered = covered.iter();
-            !covered.any(|part| range.start < part.end && part.start < range.end)
-        };
         let found = forms_of(text)
             .take(MOST_OF_TEXT)
-            .filter(|(range, _)| is_left(range) && !self.asked_of(&text[range.clone()]))
+            .filter(|(range, _)| !is_in(covered, range) && !self.asked_of(&text[range.clone()]))
             .find_map(|(range, spellings)| {
                 let written = &text[range];
                 let mut spellings = spellings.iter();

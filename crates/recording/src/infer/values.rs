@@ -334,10 +334,9 @@ fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<St
             (r"(\d+)(?:[.,;:!?]*(?:\s|$)|[^\s\w.,/-])".to_owned(), behind),
         );
     }
-    let starts: Vec<usize> = line.match_indices(' ').map(|(at, _)| at + 1).collect();
     let before = |count: usize| {
-        let start = starts.len().checked_sub(count).map_or(0, |idx| starts[idx]);
-        &line[start..]
+        let space = line.rmatch_indices(' ').nth(count - 1);
+        &line[space.map_or(0, |(at, _)| at + 1)..]
     };
     let prefix = |words: &str| {
         let is_word = words.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
@@ -581,13 +580,15 @@ fn date_of(time: &str) -> Option<&str> {
     is_date(date).then_some(date)
 }
 
+/// The letters and digits of a text, in lower case.
+pub(super) fn letters_of(text: &str) -> String {
+    let letters = text.chars().filter(|letter| letter.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
 /// Whether a parameter and a part of a result are called the same: `issue_number` and `number`, `id` and `ids[0]`.
 pub(super) fn is_namesake(parameter: &str, part: &str) -> bool {
-    let plain = |name: &str| {
-        let letters = name.chars().filter(|letter| letter.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let (parameter, part) = (plain(parameter), plain(part));
+    let (parameter, part) = (letters_of(parameter), letters_of(part));
     let singular = part.strip_suffix('s').unwrap_or(&part);
     part.is_empty()
         || parameter.ends_with(&part)

@@ -533,7 +533,7 @@ impl Tap {
         }
         self.open_bytes += size;
         *bytes += size;
-        notifications.push(notification);
+        notifications.extend(serde_json::from_value(notification));
     }
 
     fn listed(&mut self, result: &Value, is_first_page: bool) {
