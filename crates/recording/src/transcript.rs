@@ -289,12 +289,17 @@ fn calls_of(
         return Ok(vec![(call, None)]);
     }
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
-    match call.tool.as_ref() {
-        name if is_shell(name) => {
-            let command = ["cmd", "command"]
-                .iter()
-                .find_map(|key| arguments.get(*key));
-            let command = command.and_then(command_text);
+    let is_true = |key: &str| arguments.get(key) == Some(&true.into());
+    let name = call.tool.as_ref();
+    let tool = BuiltinTool::find(&format!("claude__{}", snake(name).to_lowercase()));
+    match name {
+        _ if is_shell(name) || tool == Some(BuiltinTool::Bash) => {
+            let command = match is_shell(name) {
+                true => ["cmd", "command"]
+                    .iter()
+                    .find_map(|key| command_text(arguments.get(*key)?)),
+                false => text("command").map(str::to_owned),
+            };
             let command = command.ok_or("it has no command")?;
             if let Some((_, patch)) = command
                 .split_once("*** Begin Patch")
@@ -305,10 +310,26 @@ fn calls_of(
             let folder = text("workdir").or_else(|| text("working_directory"));
             let now = folder.or(folders.now);
             let mut call = shell(command, Folders { now, ..folders }, result);
-            if let Some(limit) = arguments.get("timeout_ms").filter(|it| it.is_number())
-                && call.tool == BuiltinTool::Bash.name()
-            {
-                call.arguments.insert("timeout".to_owned(), limit.clone());
+            for (key, own) in [
+                ("timeout", "timeout"),
+                ("timeout_ms", "timeout"),
+                ("run_in_background", "run_in_background"),
+            ] {
+                if let Some(value) = arguments.get(key)
+                    && call.tool == BuiltinTool::Bash.name()
+                {
+                    call.arguments.insert(own.to_owned(), value.clone());
+                }
+            }
+            if is_true("run_in_background") {
+                call.arguments.remove("expect_exit");
+                // All that a scenario gets at first is the name under which it asks for the rest.
+                if let (Outcome::BuiltIn(value), Some(result)) = (&mut call.outcome, result) {
+                    let text = text_of(result);
+                    let id = text.split_once("ID: ").map(|(_, rest)| rest);
+                    let id = id.and_then(|rest| rest.split_whitespace().next());
+                    *value = json!({ "shell_id": id.map(|id| id.trim_end_matches('.')) });
+                }
             }
             if let (Some(command), Outcome::BuiltIn(value)) = (
                 call.arguments.get("command").and_then(Value::as_str),
@@ -338,29 +359,8 @@ fn calls_of(
             });
             edits.collect()
         }
-        name => {
-            let tool = BuiltinTool::find(&format!("claude__{}", snake(name).to_lowercase()));
+        _ => {
             let tool = tool.ok_or(NO_TOOL)?;
-            if tool == BuiltinTool::Bash {
-                let command = text("command").ok_or("it has no command")?;
-                let mut call = shell(command.to_owned(), folders, result);
-                for key in ["timeout", "run_in_background"] {
-                    if let Some(value) = arguments.get(key).filter(|_| call.tool == tool.name()) {
-                        call.arguments.insert(key.to_owned(), value.clone());
-                    }
-                }
-                if arguments.get("run_in_background") == Some(&true.into()) {
-                    call.arguments.remove("expect_exit");
-                    // All that a scenario gets at first is the name under which it asks for the rest.
-                    if let (Outcome::BuiltIn(value), Some(result)) = (&mut call.outcome, result) {
-                        let text = text_of(result);
-                        let id = text.split_once("ID: ").map(|(_, rest)| rest);
-                        let id = id.and_then(|rest| rest.split_whitespace().next());
-                        *value = json!({ "shell_id": id.map(|id| id.trim_end_matches('.')) });
-                    }
-                }
-                return Ok(vec![(call, None)]);
-            }
             let arguments = known_arguments(tool, &arguments, cwd)?;
             Ok(vec![(built_in(tool, arguments, result, cwd), None)])
         }

@@ -22,7 +22,7 @@ use super::values::{
 };
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
-use crate::scenario::{Names, tool_name, verbatim};
+use crate::scenario::{Names, tool_name};
 use crate::{Recording, Scenario, Step};
 
 /// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
@@ -223,7 +223,7 @@ impl<'r> Builder<'_, 'r> {
             }
         };
         let mut add = |from_step: usize, values: [&Value; 2]| {
-            each_difference("", values, &mut |key, values| {
+            each_difference(values, &mut |key, values| {
                 push(Difference::new(key, values, from_step));
                 if let (COMMAND, [Value::String(one), Value::String(other)]) = (key, values) {
                     let pairs = word_by_word(true, one, other).unwrap_or_default();
@@ -413,7 +413,7 @@ impl<'r> Builder<'_, 'r> {
                     let text = as_text(value).into_owned();
                     self.ask_of_rest(&[Part::Text(text)]);
                 }
-                verbatim(value)
+                value.clone()
             }
         }
     }
@@ -585,30 +585,27 @@ impl<'r> Builder<'_, 'r> {
             return None;
         }
         let result = &self.results[first];
-        let twin = sources.get(1);
-        let twin = twin.filter(|twin| twin.path.to_string().len() == path.len());
-        let doubt = if let Some(twin) = twin.filter(|_| other.is_none()) {
-            let twin = &twin.path;
-            Some(format!(
-                "is in `{id}` as `{path}` and as `{twin}`: the first was taken"
-            ))
-        } else if other.is_none() && source.is_in_json(result) {
-            Some(format!(
-                "was copied out of JSON in the text of `{id}`: will it stand in the same place again?"
-            ))
-        } else if let Some(count) = source.lines_below(result).filter(|_| other.is_none()) {
-            Some(format!(
-                "was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
-            ))
-        } else {
-            let place = source.path.place;
-            // Two recordings that take a later one may go through all of them.
-            let place = place.filter(|(place, _)| other.is_none() || *place > 1);
-            place.map(|(place, count)| {
-                format!("was copied from item {place} of {count} in the result of `{id}`: will it stand there again?")
-            })
-        };
-        if let Some(doubt) = doubt {
+        let twin = sources.get(1).map(|twin| twin.path.to_string());
+        let twin = twin.filter(|twin| twin.len() == path.len());
+        let of_one = [
+            twin.map(|twin| format!("is in `{id}` as `{path}` and as `{twin}`: the first was taken")),
+            source.is_in_json(result).then(|| {
+                format!("was copied out of JSON in the text of `{id}`: will it stand in the same place again?")
+            }),
+            source.lines_below(result).map(|count| {
+                format!("was copied from the first of {count} lines in the result of `{id}`: will it stand there again?")
+            }),
+        ];
+        let of_one = of_one.into_iter().flatten().filter(|_| other.is_none());
+        // Two recordings that take a later one may go through all of them.
+        let place = source
+            .path
+            .place
+            .filter(|(place, _)| other.is_none() || *place > 1);
+        let of_place = place.map(|(place, count)| {
+            format!("was copied from item {place} of {count} in the result of `{id}`: will it stand there again?")
+        });
+        if let Some(doubt) = of_one.chain(of_place).next() {
             // What is taken is asked about once, whatever is made of it.
             let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
             self.ask_about(taken, format!("`{key}` {doubt}"));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::prompt::occurrences;
 use super::spellings::goes_on;
-use super::values::{is_date, letters_of};
+use super::values::{each_leaf_at, is_date, letters_of};
 
 /// A value at the same place of both recordings, where they differ.
 #[derive(Debug, Clone)]
@@ -50,29 +50,14 @@ pub(super) enum Piece {
 }
 
 /// Calls `visit` with the names and values of all texts, numbers and booleans at the same places that differ.
-pub(super) fn each_difference(
-    key: &str,
-    values: [&Value; 2],
-    visit: &mut impl FnMut(&str, [&Value; 2]),
-) {
-    match values {
-        [Value::Object(members), Value::Object(others)] => {
-            for (key, value) in members {
-                if let Some(other) = others.get(key) {
-                    each_difference(key, [value, other], visit);
-                }
-            }
+pub(super) fn each_difference(values: [&Value; 2], visit: &mut impl FnMut(&str, [&Value; 2])) {
+    let is_value = |value: &Value| !(value.is_null() || value.is_array() || value.is_object());
+    each_leaf_at(values[0], &mut |path, one| {
+        let other = path.get(values[1]).filter(|other| *other != one);
+        if let Some(other) = other.filter(|other| is_value(one) && is_value(other)) {
+            visit(&path.name, [one, other]);
         }
-        [Value::Array(items), Value::Array(others)] => {
-            for (value, other) in items.iter().zip(others) {
-                each_difference(key, [value, other], visit);
-            }
-        }
-        [Value::Null | Value::Array(_) | Value::Object(_), _]
-        | [_, Value::Null | Value::Array(_) | Value::Object(_)] => {}
-        [one, other] if one != other => visit(key, values),
-        _ => {}
-    }
+    });
 }
 
 /// The pieces of two texts: `known` differences, of which the first comes first, and the text between them.

@@ -6,6 +6,7 @@ use cuecard_page::{Snapshot, Wanted, is_role};
 use serde_json::{Map, Value, json};
 
 use super::Note;
+use super::fields::snapshot_in;
 use super::tidy::Kept;
 use super::values::each_leaf_at;
 
@@ -52,9 +53,8 @@ pub(super) fn find(kept: &mut Vec<Kept<'_>>) -> Vec<Note> {
                     .extend(target(parameter, &path.pointer, id, snapshot));
             });
         }
-        let text = &kept.text;
-        let may_be = call.server.is_some() && (text.contains("uid=") || text.contains("[ref="));
-        if let Some(snapshot) = may_be.then(|| Snapshot::read(text).ok()).flatten()
+        if call.server.is_some()
+            && let Some(snapshot) = snapshot_in(&kept.text)
             && !snapshot.elements.is_empty()
         {
             snapshots.push((idx, call.server.clone(), snapshot));

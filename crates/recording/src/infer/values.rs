@@ -152,25 +152,17 @@ pub(super) struct Index {
 
 impl Index {
     pub(super) fn add_arguments(&mut self, step: usize, arguments: &Value) {
-        let text = as_text(arguments);
-        let words = match arguments {
-            Value::Array(items) => {
-                items.iter().for_each(|item| self.add_arguments(step, item));
-                None
+        each_value_at(arguments, &Path::default(), &mut |_, value| {
+            let text = as_text(value);
+            let is_leaf = !(value.is_array() || value.is_object());
+            let words = is_leaf.then(|| forms_of(&text)).into_iter().flatten();
+            for word in words.chain([text.as_ref()]) {
+                if word.len() <= LONGEST && self.n_values < MOST_VALUES {
+                    self.n_values += 1;
+                    self.arguments.entry(word.to_owned()).or_insert(step);
+                }
             }
-            Value::Object(members) => {
-                let members = members.values();
-                members.for_each(|member| self.add_arguments(step, member));
-                None
-            }
-            _ => Some(forms_of(&text)),
-        };
-        for word in words.into_iter().flatten().chain([text.as_ref()]) {
-            if word.len() <= LONGEST && self.n_values < MOST_VALUES {
-                self.n_values += 1;
-                self.arguments.entry(word.to_owned()).or_insert(step);
-            }
-        }
+        });
     }
 
     /// Whether some values were not looked at.

@@ -76,12 +76,11 @@ pub(super) fn run(
         // It fails only if writing panicked.
         let _ = keeping.await;
         let reports = folder.reports();
-        let mut problems: Vec<Diagnostic> = Vec::new();
-        for problem in reports.iter().flat_map(ProxyReport::problems) {
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
+        // Proxies share the files, and tell the same of them.
+        let problems = reports.iter().flat_map(ProxyReport::problems);
+        let mut problems: Vec<Diagnostic> = problems.collect();
+        problems.sort_by(|one, other| one.message.cmp(&other.message));
+        problems.dedup_by(|one, other| one.message == other.message);
         let idle = session.servers.keys();
         let idle = idle.filter(|name| !reports.iter().any(|report| report.server == **name));
         let idle = idle.map(|name| {
