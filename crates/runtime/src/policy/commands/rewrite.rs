@@ -284,9 +284,10 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
         options.all(|it| !it.starts_with('-') || it == "-" || listed.option(it).is_some())
     });
     // `git $words`
-    let is_split = behind
-        .first()
-        .is_some_and(|word| has_data(word) && !word.is_quoted);
+    let is_split = programs::find(program).is_none()
+        && behind
+            .first()
+            .is_some_and(|word| has_data(word) && !word.is_quoted);
     let reads_recipe = is_in("docker podman nerdctl kubectl", base) && has("-");
     is_split
         || reads_recipe
