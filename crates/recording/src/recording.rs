@@ -99,10 +99,10 @@ pub struct Server {
     pub tools: Vec<Tool>,
 }
 
-/// A tool as its server describes it.
+/// An entry of `tools/list`, whole: it has a name, and whatever else the server says of the tool.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Map<String, Value>", into = "Value")]
-#[schemars(with = "Map<String, Value>")]
+#[schemars(rename = "ToolEntry", with = "Map<String, Value>")]
 pub struct Tool {
     /// The name, without the server's.
     pub name: String,
