@@ -94,13 +94,10 @@ pub async fn verify(
         let code = cuecard_source::diagnostic::codes::RUN_CALL_FAILED;
         Diagnostic::error(code, error.to_string())
     })?;
-    let tools: Vec<_> = entries
+    let tools = entries
         .into_iter()
-        .map(|entry| Tool {
-            name: entry["name"].as_str().unwrap_or_default().to_owned(),
-            description: entry,
-        })
-        .collect();
+        .filter_map(|entry| serde_json::from_value(entry).ok());
+    let tools: Vec<Tool> = tools.collect();
     let changes = match server.tools.is_empty() {
         // Nobody recorded the list.
         true => Vec::new(),
