@@ -20,7 +20,7 @@ use cuecard_workspace::commands::{
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A command with all that it gets.
-struct Command {
+struct BoundCommand {
     request: CommandRequest,
     /// Data that it reads.
     files: Vec<tempfile::NamedTempFile>,
@@ -30,7 +30,7 @@ struct Command {
     capped: Option<Duration>,
 }
 
-impl Command {
+impl BoundCommand {
     fn new(
         settings: &ToolSettings,
         arguments: &Arguments<'_>,
@@ -77,7 +77,7 @@ pub(super) async fn start(
     arguments: &Arguments<'_>,
     request: &CallRequest,
 ) -> Result<Json, Failure> {
-    let command = Command::new(toolbox, arguments, request.timeout)?;
+    let command = BoundCommand::new(toolbox, arguments, request.timeout)?;
     arguments.count("expect_exit")?;
     let id = toolbox.background.id(&request.call_id)?;
     let started = start_in_background(command.request, &toolbox.environment).await;
@@ -92,12 +92,12 @@ pub(super) async fn run(
     arguments: &Arguments<'_>,
     request: &CallRequest,
 ) -> Result<Found, Failure> {
-    let Command {
+    let BoundCommand {
         request: command,
         files: _files,
         own_timeout: own,
         capped,
-    } = Command::new(settings, arguments, request.timeout)?;
+    } = BoundCommand::new(settings, arguments, request.timeout)?;
     let expected_exit = arguments.count("expect_exit")?;
     let outcome = run_command(command, &settings.environment)
         .await

@@ -126,7 +126,7 @@ pub(super) async fn preview(
         };
         let steps = in_range.iter().map(|&idx| &scenario.steps[idx]);
         let mut plan = plan(&scenario, &calls.bindings, steps, &redactor);
-        let answers = answered(&scenario).map(|(kind, count)| format!("{count} {}", kind.key()));
+        let answers = answered(&scenario).map(|(kind, count)| format!("{} {count}", kind.key()));
         let answers: Vec<String> = answers.collect();
         if !answers.is_empty() {
             plan.push_str(&format!("  answers to servers: {}\n", answers.join(", ")));
