@@ -141,17 +141,14 @@ pub async fn play(
             Effect::Call(requests) => {
                 // Calls that are answered at once never give way, and whoever stops the run must be heard.
                 tokio::task::coop::consume_budget().await;
-                let begun = tokio::select! {
+                tokio::select! {
                     // First the call: most are answered before anybody could stop them.
                     biased;
-                    () = toolbox.begin(requests, recorder) => true,
-                    () = stop.cancelled() => false,
+                    () = toolbox.begin(requests, recorder) => {}
+                    () = stop.cancelled() => {}
                     never = reporter.report() => match never {},
-                };
-                now = clock.now();
-                if !begun {
-                    script.interrupt(now);
                 }
+                now = clock.now();
             }
             Effect::Await => {
                 let returned = tokio::select! {
@@ -163,6 +160,7 @@ pub async fn play(
                 now = clock.now();
                 match returned {
                     Some((ended, outcome)) => script.returned(ended, outcome),
+                    None if stop.is_cancelled() => {}
                     None => script.interrupt(now),
                 }
             }
@@ -185,8 +183,10 @@ pub async fn play(
             }
         }
         if stop.is_cancelled() {
+            for (step, ended, outcome) in toolbox.interrupt(recorder).await {
+                script.returned_early(step, ended, outcome);
+            }
             script.interrupt(now);
-            toolbox.drop_calls();
         }
     };
     recorder.commit();

@@ -23,6 +23,7 @@ use cuecard_runtime::policy::{Policy, ScriptShape};
 use cuecard_runtime::tap::Recorder;
 
 /// A call to a server, ready to be made.
+#[derive(Debug)]
 pub(super) struct Call {
     pub(super) server: String,
     session: Arc<Session>,

@@ -3,7 +3,7 @@
 //! A call has three parts: it is prepared, which may change the toolbox; it is out, together with the others of its
 //! group, and changes nothing here; and it is finished, in the order in which the calls were prepared.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use cuecard_tool_call::script::{CallOutcome, CallRequest, Failure, FailureKind};
 use cuecard_trace::{ErrorHappened, EventData, ToolCall, ToolResult};
 use futures::StreamExt as _;
 use futures::future::{FutureExt as _, LocalBoxFuture, select_all};
-use futures::stream::FuturesOrdered;
+use futures::stream::FuturesUnordered;
 use serde_json::Value as Json;
 
 use super::builtin::background::BackgroundCommands;
@@ -58,8 +58,11 @@ pub struct Toolbox {
     pub(super) background: BackgroundCommands,
     /// The server of the MCP call that was prepared or finished last.
     pub(super) last_server: Option<String>,
-    /// The calls that are out.
-    calls: FuturesOrdered<LocalBoxFuture<'static, Returned>>,
+    /// The calls that are out, and their ids in the order in which they were begun.
+    calls: FuturesUnordered<LocalBoxFuture<'static, Returned>>,
+    order: VecDeque<Arc<str>>,
+    /// Those that returned before one that was begun earlier.
+    early: Vec<Returned>,
     /// The servers that they went to.
     called: Vec<String>,
 }
@@ -121,6 +124,7 @@ impl Prepared {
 }
 
 /// What came of a call that was out.
+#[derive(Debug)]
 struct Returned {
     request: CallRequest,
     started: Duration,
@@ -128,6 +132,7 @@ struct Returned {
     outcome: Outcome,
 }
 
+#[derive(Debug)]
 enum Outcome {
     Over(Result<Answer, Failure>),
     Builtin(Result<Found, Failure>),
@@ -151,7 +156,9 @@ impl Toolbox {
             pages: HashMap::new(),
             background: BackgroundCommands::default(),
             last_server: None,
-            calls: FuturesOrdered::new(),
+            calls: FuturesUnordered::new(),
+            order: VecDeque::new(),
+            early: Vec::new(),
             called: Vec::new(),
         }
     }
@@ -210,6 +217,7 @@ impl Toolbox {
             self.called.push(call.server.clone());
         }
         let settings = Arc::clone(&self.settings);
+        self.order.push_back(Arc::clone(&request.call_id));
         let call = async move {
             Returned {
                 outcome: prepared.outcome(&settings, &request).await,
@@ -218,7 +226,7 @@ impl Toolbox {
                 ended: clock.now(),
             }
         };
-        self.calls.push_back(call.boxed_local());
+        self.calls.push(call.boxed_local());
     }
 
     /// Screenshots of the step that ends next are taken on this server.
@@ -244,6 +252,35 @@ impl Toolbox {
         recorder: &mut Recorder<'_>,
     ) -> Option<(Duration, CallOutcome)> {
         let returned = self.wait_and_listen(recorder).await?;
+        Some(self.finish(returned, recorder).await)
+    }
+
+    /// What came of the calls that have returned although others before them are out, with the numbers of their steps; the
+    /// others are given up.
+    pub async fn interrupt(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+    ) -> Vec<(u64, Duration, CallOutcome)> {
+        while let Some(Some(returned)) = self.calls.next().now_or_never() {
+            self.early.push(returned);
+        }
+        let mut early = std::mem::take(&mut self.early);
+        early.sort_by_key(|returned| returned.request.step);
+        self.drop_calls();
+        let mut outcomes = Vec::new();
+        for returned in early {
+            let step = returned.request.step;
+            let (ended, outcome) = self.finish(returned, recorder).await;
+            outcomes.push((step, ended, outcome));
+        }
+        outcomes
+    }
+
+    async fn finish(
+        &mut self,
+        returned: Returned,
+        recorder: &mut Recorder<'_>,
+    ) -> (Duration, CallOutcome) {
         let Returned {
             request,
             started,
@@ -308,14 +345,19 @@ impl Toolbox {
                 duration_ms: Some(ended.saturating_sub(started).as_micros() as f64 / 1000.0),
             }),
         );
-        Some((ended, outcome))
+        (ended, outcome)
     }
 
     /// Waits for the first of the calls, and records what servers say meanwhile when they say it: a call may take long, or
     /// be interrupted.
     async fn wait_and_listen(&mut self, recorder: &mut Recorder<'_>) -> Option<Returned> {
         let (mut heard, mut shown) = (0, false);
+        let first = self.order.pop_front()?;
+        let is_first = |returned: &Returned| returned.request.call_id == first;
         let returned = loop {
+            if let Some(at) = self.early.iter().position(is_first) {
+                break self.early.swap_remove(at);
+            }
             let open = |name: &String| Some((name.clone(), self.pool.open(name)?));
             let sessions: Vec<_> = self.called.iter().filter_map(open).collect();
             let noticed = async {
@@ -324,7 +366,7 @@ impl Toolbox {
             };
             tokio::select! {
                 biased;
-                returned = self.calls.next() => break returned,
+                returned = self.calls.next() => self.early.push(returned?),
                 // The calls are on their way now.
                 () = tokio::task::yield_now(), if !shown => {
                     recorder.show();
@@ -341,12 +383,14 @@ impl Toolbox {
         if self.calls.is_empty() {
             self.called.clear();
         }
-        returned
+        Some(returned)
     }
 
     /// Gives up the calls that are out.
-    pub fn drop_calls(&mut self) {
+    fn drop_calls(&mut self) {
         self.calls.clear();
+        self.order.clear();
+        self.early.clear();
         self.called.clear();
     }
 

@@ -72,6 +72,25 @@ fn a_server_that_does_not_start_blocks_the_run_behind_its_group() {
     assert_eq!(read(&place, "done"), "");
 }
 
+#[test]
+fn interrupted_inside_a_group_what_has_returned_is_known() {
+    let place = scratch();
+    let steps = [
+        grouped(1, "mcp__demo__slow", &json!({"seconds": 60})),
+        grouped(2, "claude__bash", &json!({"command": "echo 2 > effects"})),
+        grouped(
+            3,
+            "claude__bash",
+            &json!({"command": "[ -e flag ] || { touch flag; sleep 1; kill -INT $PPID; sleep 60; }"}),
+        ),
+    ];
+    write(&place, &steps);
+    let words = ["scenario.json"];
+    let played = program::play(&place, &words, program::INTERRUPTED);
+    assert_eq!(played.step(2)["status"], "passed", "{:#}", played.json);
+    assert_eq!(unknown_steps(&place), [1, 3].into());
+}
+
 /// The numbers of the steps that the refusal to resume names.
 fn unknown_steps(place: &Scratch) -> BTreeSet<u64> {
     let refused = run(place, &["play", "scenario.json", "--resume", "last"]);

@@ -338,6 +338,16 @@ impl Script {
         }
     }
 
+    /// What came of the call of this step, although others before it are out.
+    pub fn returned_early(&mut self, step: u64, ended: Duration, outcome: CallOutcome) {
+        let mut out = self.calling.iter();
+        let at = out.position(|current| self.scenario.steps[current.idx].number == step);
+        if let Some(current) = at.and_then(|at| self.calling.remove(at)) {
+            self.calling.push_front(current);
+            self.returned(ended, outcome);
+        }
+    }
+
     /// Somebody stopped the run. Steps under way are reported as unknown, since they may have had an effect.
     pub fn interrupt(&mut self, now: Duration) {
         let is_under_way = !self.calling.is_empty() || !self.due.is_empty();

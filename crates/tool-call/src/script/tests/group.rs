@@ -195,6 +195,15 @@ fn all_that_is_under_way_is_unknown_when_the_run_is_stopped_and_the_rest_is_play
     );
     assert_eq!(script.unfinished(), Some(1));
 
+    // What has returned by then is known.
+    let (bindings, _) = bind_variables(&scenario, &[]);
+    let mut script = Script::new(scenario.clone(), bindings, Options::default());
+    while !matches!(script.poll(Duration::ZERO), Effect::Await) {}
+    script.returned_early(2, Duration::from_millis(5), returned(json!(2)));
+    script.interrupt(Duration::from_secs(1));
+    let summary = script.summary();
+    assert_eq!((summary.passed, summary.unknown), (1, 1));
+
     let mut done = ended.split_off(1);
     done[0].status = StepStatus::Passed;
     done[0].outputs.insert("v".to_owned(), json!("known"));
