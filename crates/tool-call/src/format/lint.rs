@@ -252,7 +252,7 @@ fn parameter(pointer: &str) -> String {
 }
 
 /// Whether a server is a browser's, by its name.
-fn is_browser(server: &str) -> bool {
+pub(super) fn is_browser(server: &str) -> bool {
     [
         "chrome",
         "browser",

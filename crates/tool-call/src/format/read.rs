@@ -319,23 +319,6 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
     );
 }
 
-pub(super) fn later(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) {
-    for member in object.node.members() {
-        if keys.contains(&member.key.as_str()) && !member.value.is_null() {
-            let pointer = object.child_pointer(&member.key);
-            let diagnostic = reader.error(
-                codes::FIELD_LATER,
-                member.key_span,
-                format!(
-                    "`{}` is part of the format, but this release doesn't play it",
-                    member.key
-                ),
-            );
-            diagnostic.pointer = Some(pointer);
-        }
-    }
-}
-
 fn version(reader: &mut Reader<'_>, object: Object<'_>) {
     let Some(node) = reader.required(object, "version", "the scenario", "\"version\": \"2.1\"")
     else {
@@ -470,6 +453,7 @@ fn steps(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Step> {
     );
     order(reader, &mut steps);
     ids(reader, &steps);
+    super::group::groups(reader, &steps);
     steps.into_iter().map(|read| read.step).collect()
 }
 
