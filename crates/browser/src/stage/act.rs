@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use cuecard_browser_steps::model::{ActionKind, Direction, InputValue, WaitFor};
 use cuecard_page::dom::{DomElement, State};
-use cuecard_page::sentences::is_done_already;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{SHORTEST_SECRET, Text, as_text};
 use reqwest::Url;
@@ -58,7 +57,8 @@ impl LiveStage {
         self.bridge
             .guard(deed.aim.as_ref().map(|aim| aim.guard.clone()));
         match step.action_type {
-            ActionKind::Click if is_done_already(&step.description, aim(deed)?.is_open) => {}
+            ActionKind::Click
+                if step.wants_open.is_some() && step.wants_open == aim(deed)?.is_open => {}
             ActionKind::Click | ActionKind::DoubleClick => {
                 let aim = aim(deed)?;
                 let target = aim.proxy.as_ref().unwrap_or(&aim.address);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_browser_steps::model::{ActionKind, AssertKind, BrowserAssertion};
+use cuecard_browser_steps::model::{ActionKind, AssertKind, BrowserAssertion, TextMatch};
 use cuecard_page::Observation;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{as_text, cut};
@@ -31,6 +31,12 @@ impl LiveStage {
                 "the assertion has no condition",
             ));
         };
+        let expected = written.expected.as_ref().map(as_text).unwrap_or_default();
+        if self.settings.values.refers_to_secret(&expected) && !written.negate {
+            let message = "a secret is masked wherever it is, so it is not compared";
+            return Err(Failure::new(codes::BROWSER_ASSERTION, message)
+                .help("verify that its field is not empty, or a text without it"));
+        }
         let assertion = self.settings.values.assertion(written);
         let is_absence = assertion.negate != (assertion.kind == AssertKind::Hidden);
         let deadline = Deadline::after(match deed.step.action_type {
@@ -85,6 +91,16 @@ impl LiveStage {
         let is_known = was_found
             || !assertion.asserts_absence()
             || self.sightings.any(|role, name| targets.is_like(role, name));
+        let text = assertion.expected.as_ref().map(as_text).unwrap_or_default();
+        let is_text = assertion.kind == AssertKind::Text
+            && assertion.negate
+            && assertion.matching == TextMatch::Contains;
+        if is_text && !self.sightings.has_text(&text) {
+            return Some(
+                "the text was never present in this run: if it is misspelt, this asserts nothing"
+                    .to_owned(),
+            );
+        }
         (!is_known).then(|| {
             "the element was never present in this run: if its name is wrong, this asserts nothing".to_owned()
         })

@@ -3,8 +3,8 @@
 use super::phrase::{
     CONTAINER_WORDS, Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored,
 };
-use super::sentence::{Token, TokenKind, after, is_address, plain_text};
-use super::verbs::take_value;
+use super::sentence::{Token, TokenKind, after, denies, is_address, plain_text};
+use super::verbs::{take_value, take_verb};
 use crate::{AssertKind, BrowserAssertion, Compare, ContainerKind, TextMatch};
 use cuecard_source::value::{Json, as_text};
 
@@ -150,6 +150,14 @@ const AUXILIARIES: &[&str] = &[
     "already",
 ];
 
+/// Whether a word of an assertion says nothing about what is asserted: a verb, or one that joins.
+pub(super) fn is_said_of_nothing(token: &Token) -> bool {
+    token.is_any(JOINTS)
+        || token.is_any(AUXILIARIES)
+        || token.is_any(&["that", "was", "were", "make", "sure"])
+        || take_verb(std::slice::from_ref(token)).is_some()
+}
+
 const NEGATIONS: &[(&str, &str)] = &[
     ("isn't", "is not"),
     ("aren't", "are not"),
@@ -206,7 +214,10 @@ pub(super) fn claim(tokens: &[Token]) -> Result<Claim, String> {
     {
         return there_is(is, rest);
     }
-    if let Some(claim) = counted(tokens) {
+    if let Some(claim) = no_alert(tokens) {
+        return Ok(claim);
+    }
+    if let Some(claim) = counted(tokens).or_else(|| counted_in(tokens).map(Ok)) {
         return claim;
     }
     let mut problem = None;
@@ -327,6 +338,59 @@ pub(super) fn visible(tokens: &[Token], negate: bool) -> Result<Claim, String> {
     Ok((assertion, Some(subject_phrase(without_page(tokens))?)))
 }
 
+/// What people call an alert, whatever it says.
+const ALERTS: &[&str] = &[
+    "error message",
+    "error messages",
+    "error",
+    "errors",
+    "warning",
+    "warnings",
+    "alert",
+    "alerts",
+];
+
+/// Words for any alert.
+fn any_alert(tokens: &[Token]) -> Option<Phrase> {
+    let is_all = |words: &&&str| after(tokens, words).is_some_and(<[Token]>::is_empty);
+    let found = ALERTS.iter().find(is_all);
+    found.map(|_| Phrase::nameless(RoleWord::Alert))
+}
+
+/// `no error is shown`: no alert, whatever it says.
+fn no_alert(tokens: &[Token]) -> Option<Claim> {
+    let rest = after(tokens, "no")?;
+    let at = rest.iter().position(|token| token.is_any(&["is", "are"]));
+    let (subject, tail) = rest.split_at(at.unwrap_or(rest.len()));
+    let (key, negate) = saying(without_page(tail))?;
+    let is_visible = |(word, kind, is_opposite): &(&str, AssertKind, bool)| {
+        *word == key && *kind == AssertKind::Visible && !is_opposite
+    };
+    if negate || !(key.is_empty() || STATES.iter().any(is_visible)) {
+        return None;
+    }
+    let mut assertion = BrowserAssertion::new(AssertKind::Visible);
+    assertion.negate = true;
+    Some((assertion, Some((any_alert(without_page(subject))?, 0..0))))
+}
+
+/// `the 'To do' column shows 3 cards`, `the table has at least 4 rows`
+fn counted_in(tokens: &[Token]) -> Option<Claim> {
+    const VERBS: &[&str] = &[
+        "has", "have", "shows", "show", "contains", "contain", "displays",
+    ];
+    let at = tokens.iter().position(|token| token.is_any(VERBS))?;
+    let subject = &tokens[..at];
+    let end = subject
+        .iter()
+        .rposition(|token| !token.is_any(&["should", "must", "still", "now"]))?;
+    let within = Phrase::read_container(&subject[..=end])?.within?;
+    let (number, compare, rest) = number(&tokens[at + 1..])?;
+    let [noun] = rest else { return None };
+    let phrase = Phrase::counted(noun, within)?;
+    Some(count_of(number, compare, (phrase, 0..0)))
+}
+
 /// A text in quotes without the words around it that say that it is one: `the error message 'X'`.
 fn text_words(tokens: &[Token]) -> &[Token] {
     let tokens = without_ignored(tokens);
@@ -402,11 +466,19 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
         None => (tail, None),
     };
     let seen = without_page(tail);
+    // `the status of Erik Lund is Disabled`
+    let is_cell = cell(subject).is_some() && within.is_none();
+    if let Some(text) = labelled_value(tail).filter(|_| is_cell) {
+        return of_text(subject, text, (TextMatch::Equals, Says::Either), false);
+    }
     let (mut key, negate) = saying(seen).ok_or_else(unclear)?;
     if key.is_empty() && (seen.len() < tail.len() || within.is_some()) {
         key = "visible".to_owned();
     }
     let Some((_, kind, is_opposite)) = STATES.iter().find(|(word, ..)| *word == key) else {
+        if let Some(text) = labelled_value(tail).filter(|_| within.is_none()) {
+            return of_text(subject, text, (TextMatch::Equals, Says::Either), false);
+        }
         return Err(format!(
             "`{key}` is not a state of an element: it can be visible, enabled, checked, focused, \
              editable or empty"
@@ -438,9 +510,27 @@ fn bare_value(tail: &[Token]) -> Option<(String, (TextMatch, Says))> {
         let (key, negate) = saying(&tail[..end])?;
         let (_, matching, says) = SAYINGS.iter().find(|(known, ..)| *known == key)?;
         let is_clear = !key.is_empty() && !["has", "have"].contains(&key.as_str());
-        let text = plain_text(&tail[end..]).filter(|_| is_clear && !negate)?;
+        let is_denied = negate || denies(&tail[end..]);
+        let text = plain_text(&tail[end..]).filter(|_| is_clear && !is_denied)?;
         Some((text, (*matching, *says)))
     })
+}
+
+/// A text that is not in quotes behind `is`: `Active`, `41.6%`. In small letters it may say anything; what is denied needs
+/// quotes.
+fn labelled_value(tail: &[Token]) -> Option<String> {
+    let verb = tail
+        .iter()
+        .position(|token| token.is_any(&["is", "are", "be"]))?;
+    let are_said = tail[..verb]
+        .iter()
+        .all(|token| token.is_any(&["should", "must"]));
+    let text = tail[verb + 1..]
+        .iter()
+        .skip_while(|token| token.is_any(AUXILIARIES));
+    let said: Vec<Token> = text.cloned().collect();
+    let is_value = |text: &String| !text.starts_with(char::is_lowercase);
+    plain_text(&said).filter(|text| are_said && is_value(text))
 }
 
 /// A cell by its row and the heading of its column: `the status of Erik Lund`, `Erik Lund's status`.
@@ -607,15 +697,10 @@ fn of_text(
             Err("of a part of the page write: … contains 'text'".to_owned())
         }
         // It may be a field, whose text is always empty.
-        _ if phrase.role.is_none()
-            && !phrase.is_container()
-            && (negate || matching == TextMatch::Equals) =>
-        {
-            Err(
-                "the kind of element is missing: write the 'name' field, or the 'name' heading"
-                    .to_owned(),
-            )
-        }
+        _ if phrase.is_label() && negate && matching == TextMatch::Contains => Err(
+            "the kind of element is missing: write the 'name' field, or the 'name' heading"
+                .to_owned(),
+        ),
         _ => of(AssertKind::Text, matching, Some(words)),
     }
 }
@@ -634,6 +719,11 @@ fn there_is(is: &Token, rest: &[Token]) -> Result<Claim, String> {
     };
     let rest = without_page(rest);
     match rest {
+        [no, rest @ ..] if no.is("no") && any_alert(rest).is_some() => {
+            let mut assertion = BrowserAssertion::new(AssertKind::Visible);
+            assertion.negate = !negate;
+            Ok((assertion, any_alert(rest).map(|phrase| (phrase, 0..0))))
+        }
         // A text that is nowhere.
         [no, rest @ ..]
             if no.is("no") && matches!(text_words(rest), [text] if text.as_str().is_none()) =>
@@ -657,9 +747,8 @@ pub(super) fn figure(word: &str) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// `at least 3 'Delete' buttons`
-fn count(rest: &[Token]) -> Result<Claim, String> {
-    let form = || "write there are 3 'name' buttons".to_owned();
+/// A number with how it is compared, and what follows it: `at least 3`, `no`.
+fn number(tokens: &[Token]) -> Option<(i64, Compare, &[Token])> {
     let (compare, shift, rest) = [
         ("at least", Compare::AtLeast, 0),
         ("at most", Compare::AtMost, 0),
@@ -670,15 +759,32 @@ fn count(rest: &[Token]) -> Result<Claim, String> {
         ("only", Compare::Equal, 0),
     ]
     .into_iter()
-    .find_map(|(words, compare, shift)| Some((compare, shift, after(rest, words)?)))
-    .unwrap_or((Compare::Equal, 0, rest));
-    let (number, rest) = rest.split_first().ok_or_else(form)?;
-    let word = number.as_str().ok_or_else(form)?.to_lowercase();
-    let number = figure(&word)
-        .or_else(|| word.parse::<u32>().ok().map(i64::from))
-        .map(|number| number + shift)
-        .filter(|number| *number >= 0)
-        .ok_or_else(form)?;
+    .find_map(|(words, compare, shift)| Some((compare, shift, after(tokens, words)?)))
+    .unwrap_or((Compare::Equal, 0, tokens));
+    let (number, rest) = rest.split_first()?;
+    let word = number.as_str()?.to_lowercase();
+    let number = figure(&word).or_else(|| word.parse::<u32>().ok().map(i64::from))?;
+    let number = number + shift;
+    (number >= 0).then_some((number, compare, rest))
+}
+
+fn count_of(number: i64, compare: Compare, words: Words) -> Claim {
+    let mut assertion = BrowserAssertion::new(AssertKind::Count);
+    assertion.compare = compare;
+    assertion.expected = Some(number.into());
+    (assertion, Some(words))
+}
+
+/// `at least 3 'Delete' buttons`, `3 rows in the table`
+fn count(rest: &[Token]) -> Result<Claim, String> {
+    let form = || "write there are 3 'name' buttons".to_owned();
+    let (number, compare, rest) = number(rest).ok_or_else(form)?;
+    if let Some((outside, within)) = take_place(rest)
+        && let [noun] = outside
+        && let Some(phrase) = Phrase::counted(noun, within)
+    {
+        return Ok(count_of(number, compare, (phrase, span(rest))));
+    }
     let words = Phrase::read_as(rest, true)?;
     // Rows, items and lists are no names.
     let is_kind = |phrase: &Phrase| {
@@ -688,13 +794,10 @@ fn count(rest: &[Token]) -> Result<Claim, String> {
         !phrase.is_quoted && phrase.role.is_none() && CONTAINER_WORDS.iter().any(known)
     };
     if words.0.is_container() || is_kind(&words.0) {
-        let why = "rows, items and lists can't be counted: count what they contain, as in";
-        return Err(format!("{why} there are 3 'Delete' buttons"));
+        let why = "say where rows and items are counted, as in";
+        return Err(format!("{why} there are 3 items in the 'To do' list"));
     }
-    let mut assertion = BrowserAssertion::new(AssertKind::Count);
-    assertion.compare = compare;
-    assertion.expected = Some(number.into());
-    Ok((assertion, Some(words)))
+    Ok(count_of(number, compare, words))
 }
 
 /// `only one 'Delete' button is visible`

@@ -6,7 +6,7 @@ use super::phrase::{Phrase, RoleWord, Within};
 use super::{Intent, Pool, Understanding, understand};
 use crate::ContainerKind;
 use crate::carriers::carriers;
-use crate::containers::{Place, is_cell};
+use crate::containers::{Place, is_cell, is_control};
 use crate::dom::{DomElement, NodeId, State};
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
@@ -17,8 +17,8 @@ use cuecard_source::value::Json;
 /// How many elements a message lists.
 const SHOWN: usize = 5;
 
-/// For how many elements words are sought that are clear: each look searches the page.
-const MOST_TRIED: usize = 10;
+/// The longest name that a proposed sentence has, in characters.
+const LONGEST: usize = 80;
 
 /// How many names are looked at as what a name may be a slip of.
 const MOST_COMPARED: usize = 2_000;
@@ -43,8 +43,8 @@ pub struct NotFound {
     pub nearest: Vec<String>,
     /// How many there are, if one of them in an order was meant, or the only one.
     pub count: Option<usize>,
-    /// A sentence that means one of what comes near.
-    pub say: Option<String>,
+    /// A sentence for each of these that means it alone, as far as there is one.
+    pub say: Vec<String>,
 }
 
 impl fmt::Display for NotFound {
@@ -63,6 +63,9 @@ impl Finder<'_> {
     /// # Errors
     /// If nothing fits, with what comes near.
     pub fn meant(&self, phrase: &Phrase, pool: Pool) -> Result<Found, NotFound> {
+        if pool == Pool::Labelled {
+            return self.labelled(phrase);
+        }
         if let Some(whole) = phrase.with_ordinal_in_name()
             && let Ok(found) = self.meant(&whole, pool)
         {
@@ -100,42 +103,88 @@ impl Finder<'_> {
                 }
             }
         }
-        if let Some(unclear) = phrase
-            .within
-            .as_ref()
-            .and_then(|within| self.unnamed_unclear(within))
-        {
-            return Err(unclear);
-        }
-        let container = phrase.within.as_ref().filter(|within| self.lacks(within));
+        let none = self.none_fits(phrase, pool);
         Err(NotFound {
+            count: none.count.or(count),
+            ..none
+        })
+    }
+
+    /// Why nothing is meant, with what comes near.
+    pub(super) fn none_fits(&self, phrase: &Phrase, pool: Pool) -> NotFound {
+        let within = phrase.within.as_ref();
+        if let Some(unclear) = within.and_then(|within| self.unnamed_unclear(within)) {
+            return unclear;
+        }
+        let container = within.filter(|within| self.lacks(within, phrase.role));
+        NotFound {
             phrase: container.map_or_else(|| phrase.to_string(), ToString::to_string),
             nearest: self.nearest(phrase, pool),
-            count,
-            say: None,
-        })
+            count: None,
+            say: Vec::new(),
+        }
     }
 
     /// Why nobody can say what is in a place: there is none, or of those without a name several. A dialog may be closed.
     pub fn unclear_place(&self, phrase: &Phrase) -> Option<NotFound> {
+        if let Some(within) = &phrase.within
+            && phrase.role == Some(RoleWord::Item)
+            && self.are_unclear(phrase)
+        {
+            return Some(NotFound {
+                phrase: format!("clear number of items in the {within}"),
+                nearest: Vec::new(),
+                count: None,
+                say: Vec::new(),
+            });
+        }
         let within = phrase.within.as_ref().filter(|_| !phrase.is_container())?;
-        let is_gone =
-            within.name.is_some() && within.kind != ContainerKind::Dialog && self.lacks(within);
+        let is_gone = within.name.is_some()
+            && within.kind != ContainerKind::Dialog
+            && self.lacks(within, phrase.role);
         match is_gone {
             true => Some(NotFound {
                 phrase: within.to_string(),
                 nearest: Vec::new(),
                 count: None,
-                say: None,
+                say: Vec::new(),
             }),
             false => self.unnamed_unclear(within),
         }
     }
 
+    /// Whether nobody can say how many items there are: something beside them may be one too.
+    fn are_unclear(&self, phrase: &Phrase) -> bool {
+        let found = self.meant(phrase, Pool::Anything);
+        let found = found.map_or_else(|_| Vec::new(), |found| found.elements);
+        let says_something = |id: NodeId| {
+            let element = self.state.element(id);
+            element.is_some_and(|own| {
+                let is_read =
+                    own.role != "heading" && !is_control(&own.role) && !own.is_interactive;
+                own.is_visible && is_read && !self.state.visible_text(id).trim().is_empty()
+            })
+        };
+        let within = phrase.within.iter();
+        let mut places = within.flat_map(|within| self.places_said(within, phrase.role));
+        match found.is_empty() {
+            true => places.any(|place| {
+                let mut inside = (place.start + 1..place.end).map(NodeId);
+                inside.any(|id| self.has_own_text(id) && says_something(id))
+            }),
+            false => found.iter().any(|id| {
+                let around = self.state.node(*id).parent;
+                let mut beside = around
+                    .into_iter()
+                    .flat_map(|around| self.state.children(around));
+                beside.any(|other| !found.contains(&other) && says_something(other))
+            }),
+        }
+    }
+
     /// Whether the page has no such place.
-    fn lacks(&self, within: &Within) -> bool {
-        let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
-        places.is_empty()
+    fn lacks(&self, within: &Within, role: Option<RoleWord>) -> bool {
+        self.places_said(within, role).is_empty()
     }
 
     fn unnamed_unclear(&self, within: &Within) -> Option<NotFound> {
@@ -156,7 +205,7 @@ impl Finder<'_> {
             },
             nearest: Vec::new(),
             count,
-            say: None,
+            say: Vec::new(),
         })
     }
 
@@ -170,6 +219,18 @@ impl Finder<'_> {
         let found = match (&phrase.within, phrase.name.is_empty()) {
             (Some(within), true) if phrase.is_container() => {
                 self.containers_meant(elements, within, pool)
+            }
+            (_, true) if matches!(phrase.role, Some(RoleWord::Item | RoleWord::Row)) => {
+                // An item in another one is counted with that.
+                let is_inner = |id: &NodeId| {
+                    let mut around = self.state.ancestors(*id);
+                    around.any(|outer| elements.contains(&outer))
+                };
+                elements
+                    .iter()
+                    .copied()
+                    .filter(|id| !is_inner(id))
+                    .collect()
             }
             (_, true) if phrase.role.is_some() || phrase.is_any() => elements.to_vec(),
             _ => return self.fitting_name(elements, phrase, pool),
@@ -238,6 +299,28 @@ impl Finder<'_> {
             .is_some_and(|element| is_in(element, pool))
     }
 
+    /// Whether a text in quotes names an element: as the whole of what it is called or of a text in it, or of what it
+    /// stands in, be that its row, its column or a part of the page.
+    pub fn is_named(&self, id: NodeId, text: &str) -> bool {
+        let sought = NameQuery::new(text);
+        let fits = |text: &str| sought.fits(&single_spaces(text), NameMatch::Folded);
+        let title = |element: &DomElement| element.attribute("title").is_some_and(&fits);
+        let is_called = |element: &DomElement| {
+            let mut names = [name, label, placeholder].into_iter();
+            names.any(|of| of(element).is_some_and(&fits)) || title(element)
+        };
+        let has_text = |id: NodeId| self.text(id).is_some_and(|text| fits(&text));
+        let mut parts = std::iter::once(id).chain(self.state.descendants(id).map(|(id, _)| id));
+        parts.any(|id| self.state.element(id).is_some_and(is_called) || has_text(id))
+            || self
+                .column_heading(id)
+                .is_some_and(|heading| fits(&heading))
+            || ContainerKind::ALL.iter().any(|(_, kind)| {
+                let places = self.places(*kind, Some(text), true);
+                places.iter().any(|place| place.contains(&id.0))
+            })
+    }
+
     /// A sentence as it is, but for the element in it.
     fn sentence_with(intent: &Intent, phrase: &Phrase) -> Option<String> {
         let text = &intent.step.description;
@@ -259,42 +342,47 @@ impl Finder<'_> {
             return None;
         };
         let found = self.meant(again.phrase.as_ref()?, again.pool).ok()?;
-        let is_same =
-            again.pool == intent.pool && again.step.action_type == intent.step.action_type;
+        let is_same = again.pool == intent.pool
+            && again.step.action_type == intent.step.action_type
+            && !(found.is_part && again.step.assertion.is_some());
         matches!(found.elements.as_slice(), [one] if is_same && means(*one)).then_some(sentence)
     }
 
-    /// A sentence for one of the first elements that means it alone.
-    pub(super) fn clearer_sentence(
+    /// A sentence for each of the first elements that means it alone.
+    pub(super) fn clearer_sentences(
         &self,
         intent: &Intent,
         phrase: &Phrase,
         elements: &[NodeId],
-    ) -> Option<String> {
-        let first = || elements.iter().take(MOST_TRIED).enumerate();
-        let of = |make: &dyn Fn(NodeId) -> Vec<Phrase>| {
-            first().find_map(|(_, &id)| {
-                make(id)
-                    .iter()
-                    .find_map(|phrase| self.tried(intent, phrase, |found| found == id))
-            })
+    ) -> Vec<String> {
+        let of = |(nth, &id): (usize, &NodeId)| {
+            let with_role = self.with_role(phrase, id);
+            let named = std::iter::once(phrase).chain(&with_role);
+            let places = named.flat_map(|phrase| self.with_places(phrase, id));
+            let whole = self.phrase_of(id).filter(|_| !phrase.is_container());
+            let whole = whole.map(|whole| Phrase {
+                within: phrase.within.clone(),
+                ..whole
+            });
+            let nth = Phrase {
+                position: i32::try_from(nth + 1).ok(),
+                ..phrase.clone()
+            };
+            let ways = with_role.iter().cloned().chain(places);
+            let mut ways = ways.chain(whole).chain(std::iter::once(nth));
+            ways.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
         };
-        of(&|id| self.with_role(phrase, id).into_iter().collect())
-            .or_else(|| of(&|id| self.with_places(phrase, id)))
-            .or_else(|| {
-                first().find_map(|(nth, &id)| {
-                    let phrase = Phrase {
-                        position: i32::try_from(nth + 1).ok(),
-                        ..phrase.clone()
-                    };
-                    self.tried(intent, &phrase, |found| found == id)
-                })
-            })
+        elements
+            .iter()
+            .take(SHOWN)
+            .enumerate()
+            .filter_map(of)
+            .collect()
     }
 
-    /// A sentence that means one element which comes near: what has the name but not the role, then what has the name
-    /// but stands in another kind of container, then what has almost the name.
-    pub(super) fn nearest_sentence(&self, intent: &Intent, phrase: &Phrase) -> Option<String> {
+    /// Sentences that mean what comes near: what has the name but not the role, then what has the name but stands in
+    /// another kind of container, else what has a part of the name, or almost the name.
+    pub(super) fn nearest_sentences(&self, intent: &Intent, phrase: &Phrase) -> Vec<String> {
         if let Some(within) = phrase
             .within
             .as_ref()
@@ -305,13 +393,14 @@ impl Finder<'_> {
                 ..phrase.clone()
             };
             let places = self.all_of(within.kind);
-            let mut elements = self.meant(&anywhere, intent.pool).ok()?.elements;
+            let found = self.meant(&anywhere, intent.pool);
+            let mut elements = found.map_or_else(|_| Vec::new(), |found| found.elements);
             elements.retain(|id| {
                 places
                     .iter()
                     .any(|place| self.range(*place).contains(&id.0))
             });
-            return self.clearer_sentence(intent, &anywhere, &elements);
+            return self.clearer_sentences(intent, &anywhere, &elements);
         }
         let mut phrases = Vec::new();
         if phrase.role.is_some() && !phrase.name.is_empty() {
@@ -334,34 +423,21 @@ impl Finder<'_> {
                 ..phrase.clone()
             }));
         }
-        let tried = phrases
-            .iter()
-            .find_map(|phrase| self.tried(intent, phrase, |_| true));
-        let sought = NameQuery::new(&phrase.name);
-        let near = |id: &NodeId| {
-            let element = self.state.element(*id);
-            element.is_some_and(|element| {
-                sought.common_words(&element.name) == 0
-                    || sought.fits(&element.name, NameMatch::Words)
-            })
+        let mut tried = phrases.iter();
+        if let Some(one) = tried.find_map(|phrase| self.tried(intent, phrase, |_| true)) {
+            return vec![one];
+        }
+        let of = |id: NodeId| {
+            let named = Phrase {
+                within: phrase.within.clone(),
+                ..self.phrase_of(id)?
+            };
+            let places = self.with_places(&named, id);
+            let mut phrases = [named].into_iter().chain(places);
+            phrases.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
         };
-        tried.or_else(|| {
-            let mut nearest = self.nearest_elements(phrase, intent.pool);
-            // `Log in` is no `Log out`, and another row is no slip.
-            nearest.retain(near);
-            nearest.into_iter().take(SHOWN).find_map(|id| {
-                let named = Phrase {
-                    within: phrase.within.clone(),
-                    ..self.phrase_of(id)?
-                };
-                let places = match named.within {
-                    Some(_) => Vec::new(),
-                    None => self.with_places(&named, id),
-                };
-                let mut phrases = [named].into_iter().chain(places);
-                phrases.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
-            })
-        })
+        let nearest = self.nearest_elements(phrase, intent.pool).into_iter();
+        nearest.take(SHOWN).filter_map(of).collect()
     }
 
     /// A sentence that clicks a button which stays pressed: it is no checkbox, which can be turned on whatever it is.
@@ -426,7 +502,9 @@ impl Finder<'_> {
             true => self.text(id)?,
             false => text,
         };
-        Some(Phrase {
+        // All that stands in a row is no name for it.
+        let is_name = element.role != "row" && name.chars().count() <= LONGEST;
+        is_name.then(|| Phrase {
             role: RoleWord::of(&element.role),
             ..Phrase::named(&name)
         })
@@ -445,26 +523,32 @@ impl Finder<'_> {
     }
 
     /// The elements that may be meant, those that a pointer reaches apart from the others.
-    fn pool(&self, phrase: &Phrase, pool: Pool) -> (Vec<NodeId>, Vec<NodeId>) {
+    pub(super) fn pool(&self, phrase: &Phrase, pool: Pool) -> (Vec<NodeId>, Vec<NodeId>) {
         let places = phrase
             .within
             .as_ref()
             .filter(|_| !phrase.is_container())
-            .map(|within| self.places(within.kind, within.name.as_deref(), within.is_quoted));
+            .map(|within| self.places_said(within, phrase.role));
         let is_inside = |id: NodeId| {
             places
                 .as_ref()
                 .is_none_or(|places| places.iter().any(|place| place.contains(&id.0)))
         };
-        let has_role = |element: &DomElement| {
+        let has_role = |id: NodeId, element: &DomElement| {
             phrase.role.is_none_or(|role| {
+                if matches!(role, RoleWord::Item | RoleWord::Row) {
+                    let range = self.range(id);
+                    let holds_it = |place: &Place| place.start < id.0 && range.end <= place.end;
+                    return self.is_counted(id, element, role)
+                        && places.iter().flatten().any(holds_it);
+                }
                 role.roles().contains(&element.role.as_str())
                     || (role.may_lack_role() && element.role.is_empty() && element.is_interactive)
             })
         };
         let (mut reachable, mut rest) = (Vec::new(), Vec::new());
         for (id, element) in self.state.elements() {
-            if !is_inside(id) || !has_role(element) || !is_in(element, pool) {
+            if !is_inside(id) || !has_role(id, element) || !is_in(element, pool) {
                 continue;
             }
             let is_first = match pool {
@@ -483,6 +567,41 @@ impl Finder<'_> {
             }
         }
         (reachable, rest)
+    }
+
+    /// The places that a sentence names. What is counted may stand in a column, which is an item beside others: then what
+    /// is below its heading ends with it.
+    fn places_said(&self, within: &Within, role: Option<RoleWord>) -> Vec<Place> {
+        let of = |kind| self.places(kind, within.name.as_deref(), within.is_quoted);
+        let places = of(within.kind);
+        if !matches!(role, Some(RoleWord::Item | RoleWord::Row)) {
+            return places;
+        }
+        if places.is_empty() && within.name.is_some() {
+            return of(ContainerKind::Item);
+        }
+        let end_of = |place: &Place| {
+            let item = self.item_around(NodeId(place.start));
+            item.map_or(place.end, |item| self.range(item).end.min(place.end))
+        };
+        let places = places.into_iter();
+        places.map(|place| place.start..end_of(&place)).collect()
+    }
+
+    /// Whether an element is one of those that are counted: no row of headings, and nothing inside of another one.
+    fn is_counted(&self, id: NodeId, element: &DomElement, role: RoleWord) -> bool {
+        let is_row = element.role == "row";
+        let mut inside = self.state.descendants(id);
+        let is_heading = is_row && inside.any(|(_, inner)| inner.role == "columnheader");
+        let is_item = |id: NodeId, element: &DomElement| {
+            self.is_item(id, element) || self.is_block(id, element)
+        };
+        !is_heading
+            && if role == RoleWord::Row {
+                is_row
+            } else {
+                is_item(id, element)
+            }
     }
 
     /// Of these elements those whose name fits best. A name in quotes is the whole name.
@@ -529,22 +648,7 @@ impl Finder<'_> {
         level: &dyn Fn(&str) -> bool,
     ) -> Vec<NodeId> {
         if pool.is_anything() && phrase.role.is_none() {
-            let found = self.with_text(elements, level);
-            let in_item = phrase
-                .within
-                .as_ref()
-                .is_some_and(|within| within.kind.is_item());
-            if !found.is_empty() || !in_item {
-                return found;
-            }
-            let cells = elements.iter().copied().filter(|&id| {
-                let mut element = self.state.element(id).into_iter();
-                element.any(|element| matches!(element.role.as_str(), "cell" | "gridcell"))
-                    && self
-                        .column_heading(id)
-                        .is_some_and(|heading| level(&heading))
-            });
-            return cells.collect();
+            return self.with_text(elements, level);
         }
         let is_nameless = |id: &NodeId| {
             self.state.element(*id).is_some_and(|element| {
@@ -631,7 +735,11 @@ impl Finder<'_> {
     }
 
     /// The innermost elements without a name whose text fits.
-    fn with_text(&self, elements: &[NodeId], level: &dyn Fn(&str) -> bool) -> Vec<NodeId> {
+    pub(super) fn with_text(
+        &self,
+        elements: &[NodeId],
+        level: &dyn Fn(&str) -> bool,
+    ) -> Vec<NodeId> {
         let found: Vec<NodeId> = elements
             .iter()
             .copied()
@@ -733,6 +841,7 @@ pub(super) fn is_in(element: &DomElement, pool: Pool) -> bool {
                     role,
                     "textbox" | "searchbox" | "combobox" | "spinbutton" | "slider"
                 ) || tag == "textarea"
+                    || element.is(State::Editable)
                     || (tag == "input" && is_typed(element)))
                 && tag != "select"
         }
@@ -786,7 +895,7 @@ pub(super) fn is_in(element: &DomElement, pool: Pool) -> bool {
                     .attribute("href")
                     .is_some_and(|href| href.len() > 1 && href.starts_with('#'))
         }
-        Pool::Anything => true,
+        Pool::Anything | Pool::Labelled => true,
     }
 }
 

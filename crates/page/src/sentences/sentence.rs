@@ -84,6 +84,17 @@ pub(super) fn plain_text(tokens: &[Token]) -> Option<String> {
         .filter(|text| !text.is_empty())
 }
 
+/// Words with which a sentence says that something is not to be done, or not so.
+const DENIALS: &[&str] = &["not", "never", "no", "except", "unless", "without"];
+
+/// Whether words outside of quotes deny something.
+pub(super) fn denies(tokens: &[Token]) -> bool {
+    let is_short = |word: &str| word.to_lowercase().replace('’', "'").ends_with("n't");
+    tokens.iter().any(|token| {
+        token.is_any(DENIALS) || token.is("cannot") || token.as_str().is_some_and(is_short)
+    })
+}
+
 /// Opening quotes with those that close them.
 const QUOTES: &[(char, char)] = &[
     ('\'', '\''),

@@ -210,14 +210,6 @@ pub(super) const ITEM_VERBS: &[&str] = &[
     "view",
 ];
 
-/// Words for what is said of an item by a text in it.
-const QUALITIES: &[&str] = &["badge", "label", "state", "status", "tag"];
-
-/// Whether a word is for what is said of an item by a text in it, whichever that is. In the singular.
-pub(super) fn is_quality(word: &str) -> bool {
-    QUALITIES.iter().any(|quality| singular(quality) == word)
-}
-
 /// The words of a text: without capitals, hyphens and the `s` of a plural; signs that stand for a word are words.
 pub(super) fn plain_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();

@@ -1,12 +1,12 @@
 //! What a sentence asks: its verb decides how the rest is read.
 
-use super::assertion::{claim, is_claim, is_like_claim, without_page};
+use super::assertion::{claim, expanded, is_claim, is_like_claim, without_page};
 use super::keys::{key, milliseconds};
 use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
-use super::sentence::{Sentence, Token, TokenKind, after, is_address, plain_text};
+use super::sentence::{Sentence, Token, TokenKind, after, denies, is_address, plain_text};
 use super::synonyms::ITEM_VERBS;
 use super::{Intent, Pool, Understanding};
-use crate::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep};
+use crate::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep, TextMatch};
 
 /// What a sentence begins with. More words stand before fewer.
 const VERBS: &[(&str, Verb)] = &[
@@ -130,6 +130,12 @@ const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
 /// Which field something is put into.
 const INTO: &[&str] = &["into", "in", "for", "as"];
 
+/// Words that say which element is meant, or when. In a name without quotes they stand only as a part of the whole name.
+pub(super) const LIMITS: &[&str] = &[
+    "above", "below", "beside", "before", "after", "except", "unless", "not", "never", "without",
+    "but",
+];
+
 type Read = Result<Intent, String>;
 
 /// What a sentence asks.
@@ -140,8 +146,27 @@ pub(super) fn intent(sentence: &Sentence) -> Understanding {
     }
     match reader.read(&sentence.tokens) {
         Ok(intent) => Understanding::Understood(Box::new(intent)),
-        Err(reason) => Understanding::NotUnderstood { reason },
+        Err(reason) => Understanding::NotUnderstood {
+            is_final: denies_action(&sentence.tokens),
+            reason,
+        },
     }
+}
+
+/// Whether words say what is not to be done: `do not click X`, `click X, but never Y`.
+fn denies_action(tokens: &[Token]) -> bool {
+    let tokens = expanded(without_fillers(tokens));
+    let is_denied = |tokens: &[Token]| {
+        let first = tokens.first();
+        first.is_some_and(|first| first.is_any(&["not", "never"]))
+    };
+    let is_action = || {
+        let verb = take_verb(&tokens).map(|(verb, _)| verb);
+        verb.is_some_and(|verb| {
+            !matches!(verb, Verb::Assert | Verb::See | Verb::Check | Verb::Wait)
+        })
+    };
+    is_denied(after(&tokens, "do").unwrap_or(&tokens)) || (is_action() && denies(&tokens))
 }
 
 /// Takes the verb from the beginning, also in the third person.
@@ -304,7 +329,12 @@ impl Reader<'_> {
     }
 
     fn intent(&self, step: IntermediateStep, words: Option<Words>, pool: Pool) -> Intent {
-        let (phrase, span) = words.unzip();
+        let (mut phrase, span) = words.unzip();
+        // `click Archive above Bob` means nothing that is called so only in part.
+        if let Some(phrase) = phrase.as_mut().filter(|_| step.assertion.is_none()) {
+            let mut words = phrase.name.split(' ');
+            phrase.is_quoted |= words.any(|word| LIMITS.contains(&word.to_lowercase().as_str()));
+        }
         Intent {
             step,
             phrase,
@@ -719,6 +749,13 @@ impl Reader<'_> {
         let pool = match assertion.kind {
             AssertKind::Checked | AssertKind::Unchecked => Pool::Selectable,
             AssertKind::Value => Pool::FieldsAndSelects,
+            // `Total is '5'`, `the status of Erik Lund is 'Active'`
+            AssertKind::Text
+                if assertion.matching == TextMatch::Equals
+                    && words.as_ref().is_some_and(|(phrase, _)| phrase.is_label()) =>
+            {
+                Pool::Labelled
+            }
             _ => Pool::Anything,
         };
         step.assertion = Some(assertion);

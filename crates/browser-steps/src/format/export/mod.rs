@@ -47,8 +47,9 @@ fn name_of(source: &SourceFile) -> String {
 /// is mostly a link, which does not fold.
 fn wanted_open(step: &TestStep) -> Option<bool> {
     let is_said = |is_open: &bool| !is_open || step.description.to_lowercase().contains("expand");
-    let wanted =
-        (step.action == ActionKind::Click).then(|| sentences::wanted_open(&step.description));
+    let is_by_rules = matches!(step.translator, None | Some(Translator::Rules));
+    let wanted = (is_by_rules && step.action == ActionKind::Click)
+        .then(|| sentences::wanted_open(&step.description));
     wanted.flatten().filter(is_said)
 }
 
