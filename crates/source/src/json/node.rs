@@ -61,6 +61,14 @@ impl Node {
             .map(|member| &member.value)
     }
 
+    /// The value under a key of an object, or at an index of an array, as a step of a JSON pointer names it.
+    pub fn part(&self, step: &str) -> Option<&Node> {
+        match &self.kind {
+            NodeKind::Array(items) => items.get(step.parse::<usize>().ok()?),
+            _ => self.get(step),
+        }
+    }
+
     /// The members of an object, empty for anything else.
     pub fn members(&self) -> &[Member] {
         match &self.kind {

@@ -13,7 +13,7 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::Language;
 use cuecard_source::document::{is_blank, json_diagnostic};
 use cuecard_source::json::{self, JsonError, JsonErrorKind, Limits, Node, NodeKind};
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::{SourceFile, Span};
 
 /// A scenario has at most this many steps.
@@ -96,15 +96,9 @@ fn parse(reader: &mut Reader<'_>) -> Option<Node> {
 fn known_part(root: &Node, pointer: &str) -> String {
     let mut known = String::new();
     let mut node = root;
-    for token in pointer.split('/').skip(1) {
-        let name = token.replace("~1", "/").replace("~0", "~");
-        let next = match &node.kind {
-            NodeKind::Array(items) => name.parse().ok().and_then(|index: usize| items.get(index)),
-            _ => node.get(&name),
-        };
-        let Some(next) = next else { break };
-        known.push('/');
-        known.push_str(token);
+    for step in pointer_steps(pointer) {
+        let Some(next) = node.part(&step) else { break };
+        push_pointer(&mut known, &step);
         node = next;
     }
     known

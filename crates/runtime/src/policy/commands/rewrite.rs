@@ -163,7 +163,7 @@ fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
 /// The command with its data in variables. `None` if a variable might be code there, or the command isn't read.
 fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
     let script = scan(source, names, true).ok()?;
-    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, &script);
+    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, &script, false);
     script.commands.iter().all(is_safe).then_some(script.output)
 }
 
@@ -190,12 +190,11 @@ fn may_be_made(program: &str, script: &Script) -> bool {
 }
 
 /// Whether these words may run data that is in them, in their input, or in a file that was made before. A variable may
-/// hold data. What follows the file of a script is only read by that.
-fn may_run_data(words: &[Word], script: &Script) -> bool {
-    let has_data = |word: &Word| word.literal().is_none();
+/// hold data. `is_file` says that the first names a file and no program.
+fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
     let n_assigned = words
         .iter()
-        .take_while(|word| assigned(word).is_some())
+        .take_while(|word| assigned(word).is_some() || is(word, "export local readonly"))
         .count();
     let (assignments, words) = words.split_at(n_assigned);
     if assignments.iter().any(sets_obeyed) {
@@ -204,11 +203,12 @@ fn may_run_data(words: &[Word], script: &Script) -> bool {
     let Some((program, behind)) = words.split_first() else {
         return false;
     };
-    let Some(program) = program.literal() else {
+    let Some(program) = program.literal().filter(|it| is_program(it)) else {
         return true;
     };
     let base = programs::base_name(program);
     let has = |words: &str| behind.iter().any(|word| is(word, words));
+    let carries = behind.iter().any(has_data);
     match base {
         // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
         "for" => return behind.iter().any(Word::has_data),
@@ -224,20 +224,26 @@ fn may_run_data(words: &[Word], script: &Script) -> bool {
             let script = scripts.next().and_then(Word::literal);
             return !script.is_some_and(is_plain_script) || behind.iter().any(Word::has_data);
         }
-        "test" | "[" | "printf" => return has("-v") && behind.iter().any(has_data),
-        // Their files are run, with the rest as arguments.
-        _ if is_in(INTERPRETERS, base) => {
-            let mut files = behind.iter().skip_while(|word| is(word, "run -jar"));
-            let file = files.next().and_then(Word::literal);
-            let file = file.filter(|it| it.contains('.') && !it.starts_with(['-', '/']));
-            return file.is_none_or(|file| may_be_made(file, script));
-        }
+        "test" | "[" | "printf" => return has("-v") && carries,
+        _ if is_in(NAME_WORDS, base) => return carries,
         _ => {}
     }
-    let names_runner = |text: &str| {
-        let base = programs::base_name(text);
-        (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base) || text == "."
-    };
+    let launcher = LAUNCHERS.iter().find(|(names, ..)| is_in(names, base));
+    let is_plain = launcher.is_some_and(|(_, subcommands, _)| !subcommands.is_empty());
+    if let Some(start) = launcher.and_then(|launcher| launched(launcher, behind)) {
+        let (own, rest) = behind.split_at(start);
+        let is_file = is_in(INTERPRETERS, base) && !own.iter().any(|word| is(word, "-m"));
+        let is_text = |at: usize| {
+            let is_value = assigned(&own[at]).is_some() || (at > 0 && is(&own[at - 1], LABELS));
+            !has_data(&own[at]) || (is_value && !sets_obeyed(&own[at]))
+        };
+        return match rest.first() {
+            None => !is_plain || !(0..own.len()).all(is_text) || own.iter().any(names_runner),
+            // `bun x`, `php artisan`
+            Some(file) if is_file && !file.text.contains(['.', '/']) => true,
+            Some(_) => !(0..own.len()).all(is_text) || may_run_data(rest, script, is_file),
+        };
+    }
     let subcommand = behind.first().and_then(Word::literal).unwrap_or_default();
     let runs_option = |at: usize| {
         let name = behind[at].beginning().split('=').next().unwrap_or_default();
@@ -253,50 +259,106 @@ fn may_run_data(words: &[Word], script: &Script) -> bool {
             }
         }
     };
-    // What is no value of an option there may be a command, unless a literal one stands behind `run`.
-    let is_container = is_in("docker podman nerdctl", base);
-    let is_launcher = is_container || is_in("git uv poetry pipenv pipx pdm hatch conda nix", base);
-    let run = behind.iter().position(|word| is(word, "run exec"));
-    let run = run.filter(|_| is_launcher);
-    let has_program = run.and_then(|run| behind.get(run + 1)).is_some_and(|word| {
-        !is_container && word.literal().is_some_and(|text| !text.starts_with('-'))
-    });
-    let is_operand = |at: usize| {
-        let texts = "-e --env --name -l --label --hostname -w --workdir";
-        let is_text = at > 0 && is(&behind[at - 1], texts) && !sets_obeyed(&behind[at]);
-        !is_text && !behind[at].beginning().starts_with('-')
+    let names_command = |word: &Word| names_runner(word) && !is(word, SUBCOMMANDS);
+    ((is_file || program.contains('/')) && may_be_made(program, script))
+        || (names_runner(&words[0]) && !is_plain)
+        || behind.iter().any(names_command)
+        // The programs that get data run none of it by their options.
+        || (programs::find(program).is_none() && (0..behind.len()).any(runs_option))
+}
+
+/// Whether a text can be the name of a program or of a file that is run.
+fn is_program(text: &str) -> bool {
+    let is_sign = |sign: char| sign.is_alphanumeric() || "._-/@+:[~".contains(sign);
+    let is_device = ["/dev/", "/proc/", "-"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    !is_device && text.chars().all(is_sign)
+}
+
+fn has_data(word: &Word) -> bool {
+    word.literal().is_none()
+}
+
+fn names_runner(word: &Word) -> bool {
+    let text = word.beginning();
+    let base = programs::base_name(text);
+    (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base) || text == "."
+}
+
+/// Words that start the program behind them with the rest of the words: their names, the subcommands that do, and how many
+/// operands stand before the program.
+type Launcher = (&'static str, &'static str, usize);
+
+const LAUNCHERS: &[Launcher] = &[
+    (
+        "env nice nohup setsid timeout sudo doas npx bunx uvx",
+        "",
+        0,
+    ),
+    (INTERPRETERS, "", 0),
+    ("docker podman nerdctl kubectl", "run exec", 1),
+    (
+        "git uv poetry pipenv pipx pdm hatch conda nix bundle",
+        "run exec",
+        0,
+    ),
+];
+
+/// Programs that run the file behind them, and leave its arguments and input to it.
+const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun java Rscript";
+
+/// Options whose values are texts for people, or the place of what is started.
+const LABELS: &str = "-e --env --name -l --label --hostname -w --workdir -n --namespace";
+
+/// Where the program stands that a launcher starts, or the end if there is none. `None` if it starts none.
+fn launched((names, subcommands, n_operands): &Launcher, words: &[Word]) -> Option<usize> {
+    let start = match subcommands.is_empty() {
+        true => 0,
+        false => 1 + words.iter().position(|word| is(word, subcommands))?,
     };
-    let may_be_command =
-        |at: usize| run.is_some() && !has_program && has_data(&behind[at]) && is_operand(at);
-    // The programs that get data run none of it by their options.
-    let is_harmless = programs::find(program).is_some();
-    (program.contains('/') && may_be_made(program, script))
-        || (names_runner(program) && !is_launcher)
-        || behind
-            .iter()
-            .any(|word| names_runner(word.beginning()) && !is(word, SUBCOMMANDS))
-        || (0..behind.len()).any(may_be_command)
-        || (!is_harmless && (0..behind.len()).any(runs_option))
+    let is_own = |word: &Word| match *names == INTERPRETERS {
+        true => is(word, "run -jar -m"),
+        // A number is how long, or how nice.
+        false => {
+            let text = word.beginning();
+            text.starts_with('-')
+                || assigned(word).is_some()
+                || text.starts_with(|first: char| first.is_ascii_digit())
+        }
+    };
+    let mut operands = (start..words.len()).filter(|at| !is_own(&words[*at]));
+    Some(operands.nth(*n_operands).unwrap_or(words.len()))
 }
 
 /// Whether the value of an option is a text, and no program, script or name of a variable, as its name says.
 fn takes_text((program, subcommand): (&str, &str), option: &str, value: Option<&Word>) -> bool {
-    const CODE: &str = "exec execute eval cmd command call script askpass sh rsh ssh shell hook filter editor pager pack program \
-         print jq template expression action plugin module require import load init config proxy";
-    if let Some(long) = option.strip_prefix("--") {
-        return !long.split('-').any(|part| is_in(CODE, part));
+    const CODE: &str = "exec toolexec execute eval cmd command call script askpass sh rsh ssh shell hook editor pager pack program engine \
+         provider renderer print jq template expression action plugin module require import load init config proxy wrapper";
+    let (name, is_long) = match option.strip_prefix("--") {
+        Some(name) => (name, true),
+        None => (&option[1..], option.len() > 4),
+    };
+    if is_long {
+        return !name.split(['-', '.']).any(|part| is_in(CODE, part));
     }
     // The value is that of the last letter: `-qm`.
-    let last = option.chars().next_back().unwrap_or_default().to_string();
+    let last = name.chars().next_back().unwrap_or_default().to_string();
     match program {
         "gh" | "glab" => !is_in("q t", &last),
         // Elsewhere it sets what is run.
         "git" if option == "-c" => subcommand == "switch",
-        "docker" | "podman" | "nerdctl" if option == "-e" => true,
-        // A header that begins with `@` would be a file.
-        "curl" if option == "-H" => value.is_some_and(|value| !value.beginning().is_empty()),
-        _ if is_in("-d -name -iname -path", option) => true,
-        _ => !option.contains(['c', 'e']) && is_in("m t b k n l L q s a g u p j", &last),
+        "docker" | "podman" | "nerdctl" if is_in("e v", name) => name == "e",
+        // Behind a `@`, or at its beginning, it would be a file.
+        "curl" if is_in("H F d", name) => value.is_some_and(|value| {
+            let start = value.beginning();
+            !start.is_empty() && !start.ends_with(['@', '<'])
+        }),
+        _ if is_in("d var run", name) => true,
+        _ => {
+            let letters = "m t b k n l L q s a g u p j i v w h 0 1 9";
+            !name.contains(['c', 'e']) && is_in(letters, &last)
+        }
     }
 }
 
@@ -318,13 +380,13 @@ fn sets_obeyed(word: &Word) -> bool {
 /// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`.
 const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf .";
 
-/// Programs that run the file behind them, and leave its arguments and input to it.
-const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun java Rscript";
+/// Builtins that take names of variables, or texts that they run later, and run nothing else.
+const NAME_WORDS: &str =
+    "read mapfile readarray getopts unset hash trap let local export readonly declare typeset type";
 
 /// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
-const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset select coproc \
-     mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython \
-     exec dlx foreach config compgen complete [[ time command export local readonly declare typeset read";
+const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source alias enable select coproc \
+     submodule filter-branch timeit pdb runpy doctest cProfile IPython exec dlx foreach config compgen complete [[ time command";
 
 /// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
 fn is_plain_script(script: &str) -> bool {
