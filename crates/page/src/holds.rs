@@ -263,6 +263,16 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Observa
     };
     let plain = single_spaces(&text.replace(SEAM, ""));
     let observed = format!("it is \"{}\"", cut(&plain, LONGEST_SHOWN));
+    if assertion.compare != Compare::Equal {
+        let holds = match (number_of(&plain), number_of(expected)) {
+            (Some(found), Some(bound)) => match assertion.compare {
+                Compare::AtMost => found <= bound,
+                _ => found >= bound,
+            },
+            _ => false,
+        };
+        return said(holds, observed);
+    }
     match assertion.matching {
         TextMatch::Equals => said(folded(&plain) == folded(expected), observed),
         TextMatch::Contains if assertion.kind == AssertKind::Text => {
@@ -287,6 +297,15 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Observa
             }
         }
     }
+}
+
+/// The only number in a text, with thousands by commas: `1,200 visitors`, `-3 °C`. None if there are more.
+fn number_of(text: &str) -> Option<f64> {
+    let is_of_number = |sign: char| sign.is_ascii_digit() || matches!(sign, '.' | ',' | '-' | '−');
+    let parts = text.split(|sign| !is_of_number(sign));
+    let mut numbers = parts.filter(|part| part.contains(|sign: char| sign.is_ascii_digit()));
+    let one = numbers.next().filter(|_| numbers.next().is_none())?;
+    one.replace(',', "").replace('−', "-").parse().ok()
 }
 
 /// Whether words are in a text, with [`SEAM`]s: as whole words and numbers. `1 comment` is not in `11 comments`, nor
@@ -643,6 +662,20 @@ iframe \"Pay\"
             ("#", false),
         ] {
             assert_eq!(url_holds(&assertion(expected), url, expected).holds, holds);
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_with_a_bound() {
+        for (text, number) in [
+            ("1,200 visitors", Some(1200.0)),
+            ("€ 41.60", Some(41.6)),
+            ("−3 °C", Some(-3.0)),
+            ("3 of 5", None),
+            ("none", None),
+            ("2024-11-05", None),
+        ] {
+            assert_eq!(number_of(text), number, "{text}");
         }
     }
 

@@ -72,6 +72,7 @@ impl IntermediateStep {
 pub enum ActionKind {
     Click,
     DoubleClick,
+    RightClick,
     Input,
     Navigate,
     Assert,
@@ -91,6 +92,7 @@ impl ActionKind {
     pub const ALL: &[(&'static str, Self)] = &[
         ("click", Self::Click),
         ("doubleClick", Self::DoubleClick),
+        ("rightClick", Self::RightClick),
         ("input", Self::Input),
         ("navigate", Self::Navigate),
         ("assert", Self::Assert),
@@ -126,6 +128,7 @@ impl ActionKind {
             self,
             Self::Click
                 | Self::DoubleClick
+                | Self::RightClick
                 | Self::Select
                 | Self::Hover
                 | Self::Input

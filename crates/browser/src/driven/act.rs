@@ -8,13 +8,14 @@ use std::time::Duration;
 use cuecard_browser_steps::model::Direction;
 use cuecard_page::dom::HopKind;
 use playwright_rs::protocol::{
-    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, PressOptions,
+    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, MouseButton, PressOptions,
     ScreenshotOptions, SelectOption, SelectOptions,
 };
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
 
 use super::bridge::{BrowserBridge, PROMPT};
+use crate::ClickKind;
 use crate::address::{ElementAddress, Guard};
 use crate::error::{BrowserError, BrowserErrorKind};
 use cuecard_runtime::clock::Stopwatch;
@@ -37,31 +38,32 @@ const SECRET_FIELDS: &str = "input[type=password], [autocomplete~=current-passwo
      [autocomplete~=one-time-code], [autocomplete*=cc-]";
 
 impl BrowserBridge {
-    /// Clicks an element, once or twice.
+    /// Clicks an element.
     ///
     /// # Errors
     /// Why the element could not be clicked; then nothing was.
     pub async fn click(
         &mut self,
         target: &ElementAddress,
-        is_double: bool,
+        kind: ClickKind,
         limit: Duration,
     ) -> Result<(), BrowserError> {
         self.happenings().begin();
         if self.is_hidden_away(target).await {
-            return self
-                .press_at(target, if is_double { 2 } else { 1 }, limit)
-                .await;
+            return self.press_at(target, kind, limit).await;
         }
         let tab = self.page()?.guid().to_owned();
         let locator = self.held(target).await?;
-        let options = ClickOptions::builder().timeout(milliseconds(limit)).build();
-        let clicked = match is_double {
-            true => {
+        let options = ClickOptions::builder()
+            .timeout(milliseconds(limit))
+            .button(button(kind))
+            .build();
+        let clicked = match kind {
+            ClickKind::Double => {
                 self.guarded("dblclick", limit, locator.dblclick(options))
                     .await
             }
-            false => self.guarded("click", limit, locator.click(options)).await,
+            _ => self.guarded("click", limit, locator.click(options)).await,
         };
         if let Err(error) = &clicked
             && error.kind == BrowserErrorKind::BrowserLost
@@ -431,7 +433,7 @@ impl BrowserBridge {
     async fn press_at(
         &mut self,
         target: &ElementAddress,
-        count: u32,
+        kind: ClickKind,
         limit: Duration,
     ) -> Result<(), BrowserError> {
         if !self.is_as_captured(target).await {
@@ -463,7 +465,8 @@ impl BrowserBridge {
         let y = point[1].as_f64().unwrap_or(0.0) + begins[1];
         let page = self.page()?;
         let options = playwright_rs::protocol::MouseOptions::builder()
-            .click_count(count)
+            .click_count(if kind == ClickKind::Double { 2 } else { 1 })
+            .button(button(kind))
             .build();
         self.guarded("click", PROMPT, page.mouse().click(x, y, options))
             .await
@@ -576,6 +579,13 @@ impl BrowserBridge {
             error
         };
         found.at(call, &target.selector())
+    }
+}
+
+fn button(kind: ClickKind) -> MouseButton {
+    match kind {
+        ClickKind::Right => MouseButton::Right,
+        _ => MouseButton::Left,
     }
 }
 

@@ -1,17 +1,11 @@
 //! A stored step as what is to be done.
 
-use cuecard_browser_steps::model::{ActionKind, IntermediateStep, TestStep, Translator};
-use cuecard_page::sentences::wanted_open;
+use cuecard_browser_steps::model::{IntermediateStep, TestStep};
 
 /// What a step does, as a sentence would have been understood.
 pub(super) fn intent(step: &TestStep) -> IntermediateStep {
-    // Whoever else read the sentence chose a click.
-    let is_by_rules = matches!(step.translator, None | Some(Translator::Rules));
-    let may_be_done = is_by_rules && step.action == ActionKind::Click;
     IntermediateStep {
-        wants_open: may_be_done
-            .then(|| wanted_open(&step.description))
-            .flatten(),
+        wants_open: step.wants_open(),
         // What an assertion expects stands in it already.
         input_value: match step.assertion {
             Some(_) => None,

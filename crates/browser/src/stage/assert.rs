@@ -31,12 +31,6 @@ impl LiveStage {
                 "the assertion has no condition",
             ));
         };
-        let expected = written.expected.as_ref().map(as_text).unwrap_or_default();
-        if self.settings.values.refers_to_secret(&expected) && !written.negate {
-            let message = "a secret is masked wherever it is, so it is not compared";
-            return Err(Failure::new(codes::BROWSER_ASSERTION, message)
-                .help("verify that its field is not empty, or a text without it"));
-        }
         let assertion = self.settings.values.assertion(written);
         let is_absence = assertion.negate != (assertion.kind == AssertKind::Hidden);
         let deadline = Deadline::after(match deed.step.action_type {

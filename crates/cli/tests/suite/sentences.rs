@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use cuecard_browser::{CaptureOptions, Navigation, WaitPolicy};
-use cuecard_browser_steps::model::AssertKind;
+use cuecard_browser_steps::model::{AssertKind, TextMatch};
 use cuecard_page::dom::{DomKind, DomProcessor, DomState, NodeId};
 use cuecard_page::selector::Finder;
 use cuecard_page::sentences::Translation;
@@ -89,7 +89,7 @@ fn sentences_mean_what_people_mean() {
             "{} sentences with a word too many, and {} pages on which a claim is no longer true",
             counts.too_many, counts.changed
         );
-        assert!(counts.too_many > 500 && counts.changed > 50);
+        assert!(counts.too_many > 500 && counts.changed > 10);
         println!(
             "{}{} of {} sentences are understood as they are, {} refusals propose a sentence",
             counts.report, counts.understood, counts.meaningful, counts.proposed
@@ -156,10 +156,10 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
                     sentence.means
                 )),
             }
-            (format!("= {words}"), None)
+            (format!("= {words}"), Vec::new())
         }
-        Translation::NotUnderstood { reason } => (format!("- {reason}"), None),
-        Translation::Compound { .. } => ("- compound".to_owned(), None),
+        Translation::NotUnderstood { reason } => (format!("- {reason}"), Vec::new()),
+        Translation::Compound { .. } => ("- compound".to_owned(), Vec::new()),
         Translation::Ambiguous { words, say, .. } => (format!("? {}", words.join(", ")), say),
         Translation::NotFound(found) => {
             let near = found.nearest.join(", ");
@@ -173,8 +173,8 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
     };
     let none = if means_none { "none " } else { "" };
     let _ = writeln!(counts.report, "{none}{refused}{name}\n    {outcome}");
-    if let Some(say) = say {
-        counts.proposed += 1;
+    counts.proposed += usize::from(!say.is_empty());
+    for say in say {
         let _ = writeln!(counts.report, "    say {say}");
         if !matches!(
             finder.translate(&say),
@@ -261,6 +261,10 @@ fn is_no_longer_true(state: &DomState, capture: &str, sentence: &str, counts: &m
     let with_another = |known: &str| claimed.replace_all(known, "Zebra").into_owned();
     if !is_red(&with_texts(&whole, &with_another)) {
         counts.wrong.push(fault("another text stands there"));
+    }
+    // Of what a place has somewhere in it nobody says where.
+    if assertion.matching != TextMatch::Equals {
+        return;
     }
     let texts: Vec<&str> = state
         .nodes

@@ -1,11 +1,10 @@
 //! What a sentence says must hold: `'Saved' is visible`, `the URL contains '/home'`, `there are 3 'Delete' buttons`.
 
-use super::phrase::{
-    CONTAINER_WORDS, Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored,
-};
-use super::sentence::{Token, TokenKind, after, denies, is_address, plain_text};
-use super::verbs::{take_value, take_verb};
-use crate::{AssertKind, BrowserAssertion, Compare, ContainerKind, TextMatch};
+use super::counts::{any_alert, count, counted, counted_in, no_alert, number};
+use super::phrase::{Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored};
+use super::sentence::{Token, TokenKind, after, denies, is_address, plain_text, take_value};
+use super::verbs::take_verb;
+use crate::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use cuecard_source::value::{Json, as_text};
 
 /// What can be said of an element, and whether it is the opposite.
@@ -182,11 +181,7 @@ const TEXT_WORDS: &[&str] = &[
     "label",
 ];
 
-pub(super) const NUMBERS: &[&str] = &[
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-];
-
-type Claim = (BrowserAssertion, Option<Words>);
+pub(super) type Claim = (BrowserAssertion, Option<Words>);
 
 /// Whether words say something that holds or not.
 pub(super) fn is_claim(tokens: &[Token]) -> bool {
@@ -338,59 +333,6 @@ pub(super) fn visible(tokens: &[Token], negate: bool) -> Result<Claim, String> {
     Ok((assertion, Some(subject_phrase(without_page(tokens))?)))
 }
 
-/// What people call an alert, whatever it says.
-const ALERTS: &[&str] = &[
-    "error message",
-    "error messages",
-    "error",
-    "errors",
-    "warning",
-    "warnings",
-    "alert",
-    "alerts",
-];
-
-/// Words for any alert.
-fn any_alert(tokens: &[Token]) -> Option<Phrase> {
-    let is_all = |words: &&&str| after(tokens, words).is_some_and(<[Token]>::is_empty);
-    let found = ALERTS.iter().find(is_all);
-    found.map(|_| Phrase::nameless(RoleWord::Alert))
-}
-
-/// `no error is shown`: no alert, whatever it says.
-fn no_alert(tokens: &[Token]) -> Option<Claim> {
-    let rest = after(tokens, "no")?;
-    let at = rest.iter().position(|token| token.is_any(&["is", "are"]));
-    let (subject, tail) = rest.split_at(at.unwrap_or(rest.len()));
-    let (key, negate) = saying(without_page(tail))?;
-    let is_visible = |(word, kind, is_opposite): &(&str, AssertKind, bool)| {
-        *word == key && *kind == AssertKind::Visible && !is_opposite
-    };
-    if negate || !(key.is_empty() || STATES.iter().any(is_visible)) {
-        return None;
-    }
-    let mut assertion = BrowserAssertion::new(AssertKind::Visible);
-    assertion.negate = true;
-    Some((assertion, Some((any_alert(without_page(subject))?, 0..0))))
-}
-
-/// `the 'To do' column shows 3 cards`, `the table has at least 4 rows`
-fn counted_in(tokens: &[Token]) -> Option<Claim> {
-    const VERBS: &[&str] = &[
-        "has", "have", "shows", "show", "contains", "contain", "displays",
-    ];
-    let at = tokens.iter().position(|token| token.is_any(VERBS))?;
-    let subject = &tokens[..at];
-    let end = subject
-        .iter()
-        .rposition(|token| !token.is_any(&["should", "must", "still", "now"]))?;
-    let within = Phrase::read_container(&subject[..=end])?.within?;
-    let (number, compare, rest) = number(&tokens[at + 1..])?;
-    let [noun] = rest else { return None };
-    let phrase = Phrase::counted(noun, within)?;
-    Some(count_of(number, compare, (phrase, 0..0)))
-}
-
 /// A text in quotes without the words around it that say that it is one: `the error message 'X'`.
 fn text_words(tokens: &[Token]) -> &[Token] {
     let tokens = without_ignored(tokens);
@@ -458,6 +400,12 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     {
         return of_text(subject, text, (*matching, *says), negate);
     }
+    if let Some((number, compare)) = bound(tail) {
+        let number = number.to_string();
+        let mut claim = of_text(subject, number, (TextMatch::Equals, Says::Either), false)?;
+        claim.0.compare = compare;
+        return Ok(claim);
+    }
     if let Some((text, (matching, says))) = bare_value(tail) {
         return of_text(subject, text, (matching, says), false);
     }
@@ -502,6 +450,14 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     assertion.negate = negate;
     assertion.expected = (*kind == AssertKind::Value).then(|| Json::String(String::new()));
     Ok((assertion, Some(words)))
+}
+
+/// `is at least 3`, `should be at most 20`
+fn bound(tail: &[Token]) -> Option<(i64, Compare)> {
+    let at = tail.iter().position(|token| token.is("at"))?;
+    let (key, negate) = saying(&tail[..at])?;
+    let (number, compare, rest) = number(&tail[at..])?;
+    (key.is_empty() && !negate && at > 0 && rest.is_empty()).then_some((number, compare))
 }
 
 /// A text that is not in quotes behind words that only a text follows: `shows 3 unread`, `is set to Light`.
@@ -565,7 +521,7 @@ fn plain_item(tokens: &[Token]) -> Option<Within> {
 }
 
 /// Says of a claim where on the page it is to hold.
-fn put_within((_, words): &mut Claim, within: Within) -> Result<(), String> {
+pub(super) fn put_within((_, words): &mut Claim, within: Within) -> Result<(), String> {
     match words {
         None => *words = Some((Phrase::itself(within), 0..0)),
         Some((phrase, _)) if phrase.within.is_none() => phrase.within = Some(within),
@@ -737,89 +693,4 @@ fn there_is(is: &Token, rest: &[Token]) -> Result<Claim, String> {
         rest if !negate => count(rest),
         _ => Err(form()),
     }
-}
-
-/// The number that a word is.
-pub(super) fn figure(word: &str) -> Option<i64> {
-    let number = NUMBERS
-        .iter()
-        .position(|known| known.eq_ignore_ascii_case(word))?;
-    i64::try_from(number).ok()
-}
-
-/// A number with how it is compared, and what follows it: `at least 3`, `no`.
-fn number(tokens: &[Token]) -> Option<(i64, Compare, &[Token])> {
-    let (compare, shift, rest) = [
-        ("at least", Compare::AtLeast, 0),
-        ("at most", Compare::AtMost, 0),
-        ("more than", Compare::AtLeast, 1),
-        ("fewer than", Compare::AtMost, -1),
-        ("less than", Compare::AtMost, -1),
-        ("exactly", Compare::Equal, 0),
-        ("only", Compare::Equal, 0),
-    ]
-    .into_iter()
-    .find_map(|(words, compare, shift)| Some((compare, shift, after(tokens, words)?)))
-    .unwrap_or((Compare::Equal, 0, tokens));
-    let (number, rest) = rest.split_first()?;
-    let word = number.as_str()?.to_lowercase();
-    let number = figure(&word).or_else(|| word.parse::<u32>().ok().map(i64::from))?;
-    let number = number + shift;
-    (number >= 0).then_some((number, compare, rest))
-}
-
-fn count_of(number: i64, compare: Compare, words: Words) -> Claim {
-    let mut assertion = BrowserAssertion::new(AssertKind::Count);
-    assertion.compare = compare;
-    assertion.expected = Some(number.into());
-    (assertion, Some(words))
-}
-
-/// `at least 3 'Delete' buttons`, `3 rows in the table`
-fn count(rest: &[Token]) -> Result<Claim, String> {
-    let form = || "write there are 3 'name' buttons".to_owned();
-    let (number, compare, rest) = number(rest).ok_or_else(form)?;
-    if let Some((outside, within)) = take_place(rest)
-        && let [noun] = outside
-        && let Some(phrase) = Phrase::counted(noun, within)
-    {
-        return Ok(count_of(number, compare, (phrase, span(rest))));
-    }
-    let words = Phrase::read_as(rest, true)?;
-    // Rows, items and lists are no names.
-    let is_kind = |phrase: &Phrase| {
-        let name = phrase.name.to_lowercase();
-        let stem = name.strip_suffix('s').unwrap_or(&name);
-        let known = |(word, _): &(&str, ContainerKind)| *word == stem || *word == name;
-        !phrase.is_quoted && phrase.role.is_none() && CONTAINER_WORDS.iter().any(known)
-    };
-    if words.0.is_container() || is_kind(&words.0) {
-        let why = "say where rows and items are counted, as in";
-        return Err(format!("{why} there are 3 items in the 'To do' list"));
-    }
-    Ok(count_of(number, compare, words))
-}
-
-/// `only one 'Delete' button is visible`
-fn counted(tokens: &[Token]) -> Option<Result<Claim, String>> {
-    let (end, is_place) = match take_place(tokens) {
-        Some((outside, _)) => (outside.len(), true),
-        None => (without_page(tokens).len(), false),
-    };
-    let at = tokens[..end]
-        .iter()
-        .rposition(|token| token.is_any(&["is", "are"]))?;
-    let (key, negate) = saying(&tokens[at..end])?;
-    let is_visible = STATES.iter().any(|(word, kind, is_opposite)| {
-        *word == key && *kind == AssertKind::Visible && !is_opposite
-    });
-    if negate || !is_visible {
-        return None;
-    }
-    let mut claim = count(&tokens[..at]).ok()?;
-    if is_place {
-        let (_, within) = take_place(tokens)?;
-        put_within(&mut claim, within).ok()?;
-    }
-    Some(Ok(claim))
 }

@@ -2,7 +2,7 @@
 
 use super::phrase::Phrase;
 use super::{Found, NotFound, Pool};
-use crate::containers::is_cell;
+use crate::containers::{is_cell, is_control};
 use crate::dom::NodeId;
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
@@ -96,10 +96,15 @@ impl Finder<'_> {
                 .element(id)
                 .map_or("", |element| element.tag_name.as_str())
         };
+        // A heading is over both, and what people press is no value.
+        let is_read = |id: NodeId| {
+            let element = self.state.element(id);
+            element.is_none_or(|own| own.role != "heading" && !is_control(&own.role))
+        };
         let parts: Vec<NodeId> = self
             .state
             .children(around)
-            .filter(|id| *id != at && !text(*id).is_empty())
+            .filter(|id| *id != at && is_read(*id) && !text(*id).is_empty())
             .collect();
         let others = match tag(at) {
             "dt" => {

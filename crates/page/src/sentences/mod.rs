@@ -5,13 +5,16 @@
 //! the only one that is meant: never a guess.
 
 mod assertion;
+mod counts;
 mod forms;
 mod gist;
 mod hint;
+mod items;
 mod keys;
 mod labels;
 mod loose;
 mod phrase;
+mod proposals;
 mod resolve;
 mod sentence;
 mod surroundings;
@@ -166,6 +169,20 @@ pub fn wanted_open(sentence: &str) -> Option<bool> {
     }
 }
 
+/// Whether a sentence says what a label's value is: `the status of Erik Lund is 'Active'`.
+pub fn names_label(sentence: &str) -> bool {
+    matches!(understand(sentence), Understanding::Understood(intent) if intent.pool == Pool::Labelled)
+}
+
+/// Whether a sentence counts the items of a place: `the table has 4 rows`.
+pub fn counts_items(sentence: &str) -> bool {
+    let Understanding::Understood(intent) = understand(sentence) else {
+        return false;
+    };
+    let role = intent.phrase.and_then(|phrase| phrase.role);
+    matches!(role, Some(RoleWord::Item | RoleWord::Row))
+}
+
 /// Whether a sentence says by its place among others which one it means: `the second post`.
 pub fn names_order(sentence: &str) -> bool {
     let is_order = |part: &gist::Part| matches!(part, gist::Part::Nth { .. });
@@ -215,7 +232,7 @@ impl Finder<'_> {
                 .is_some_and(|element| element.is(state))
         };
         let found = self.meant(phrase, other).ok()?;
-        found.elements.iter().all(is_so).then_some(found)
+        (!found.is_part && found.elements.iter().all(is_so)).then_some(found)
     }
 
     /// What a sentence that was read means on this page.
@@ -223,6 +240,22 @@ impl Finder<'_> {
         let mut step = intent.step.clone();
         if step.action_type == ActionKind::Click {
             step.wants_open = opens(intent.pool);
+        }
+        // `Close the deal` may be the name of a button.
+        let whole = Phrase::named(&step.description);
+        if step.wants_open.is_some()
+            && let Ok(found) = self.meant(&whole, Pool::Interactive)
+            && let [target] = found.elements.as_slice()
+        {
+            step.wants_open = None;
+            step.target = self
+                .state
+                .element(*target)
+                .and_then(|own| own.highlight_index);
+            return Translation::Step {
+                step: Box::new(step),
+                target: Some(*target),
+            };
         }
         let Some(phrase) = &intent.phrase else {
             return Translation::Step {

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use super::Pool;
 use super::phrase::{Phrase, RoleWord, Within};
-use super::{Intent, Pool, Understanding, understand};
 use crate::ContainerKind;
 use crate::carriers::carriers;
-use crate::containers::{Place, is_cell, is_control};
+use crate::containers::{Place, is_cell};
 use crate::dom::{DomElement, NodeId, State};
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
@@ -15,10 +15,7 @@ use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::value::Json;
 
 /// How many elements a message lists.
-const SHOWN: usize = 5;
-
-/// The longest name that a proposed sentence has, in characters.
-const LONGEST: usize = 80;
+pub(super) const SHOWN: usize = 5;
 
 /// How many names are looked at as what a name may be a slip of.
 const MOST_COMPARED: usize = 2_000;
@@ -153,35 +150,6 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether nobody can say how many items there are: something beside them may be one too.
-    fn are_unclear(&self, phrase: &Phrase) -> bool {
-        let found = self.meant(phrase, Pool::Anything);
-        let found = found.map_or_else(|_| Vec::new(), |found| found.elements);
-        let says_something = |id: NodeId| {
-            let element = self.state.element(id);
-            element.is_some_and(|own| {
-                let is_read =
-                    own.role != "heading" && !is_control(&own.role) && !own.is_interactive;
-                own.is_visible && is_read && !self.state.visible_text(id).trim().is_empty()
-            })
-        };
-        let within = phrase.within.iter();
-        let mut places = within.flat_map(|within| self.places_said(within, phrase.role));
-        match found.is_empty() {
-            true => places.any(|place| {
-                let mut inside = (place.start + 1..place.end).map(NodeId);
-                inside.any(|id| self.has_own_text(id) && says_something(id))
-            }),
-            false => found.iter().any(|id| {
-                let around = self.state.node(*id).parent;
-                let mut beside = around
-                    .into_iter()
-                    .flat_map(|around| self.state.children(around));
-                beside.any(|other| !found.contains(&other) && says_something(other))
-            }),
-        }
-    }
-
     /// Whether the page has no such place.
     fn lacks(&self, within: &Within, role: Option<RoleWord>) -> bool {
         self.places_said(within, role).is_empty()
@@ -299,229 +267,6 @@ impl Finder<'_> {
             .is_some_and(|element| is_in(element, pool))
     }
 
-    /// Whether a text in quotes names an element: as the whole of what it is called or of a text in it, or of what it
-    /// stands in, be that its row, its column or a part of the page.
-    pub fn is_named(&self, id: NodeId, text: &str) -> bool {
-        let sought = NameQuery::new(text);
-        let fits = |text: &str| sought.fits(&single_spaces(text), NameMatch::Folded);
-        let title = |element: &DomElement| element.attribute("title").is_some_and(&fits);
-        let is_called = |element: &DomElement| {
-            let mut names = [name, label, placeholder].into_iter();
-            names.any(|of| of(element).is_some_and(&fits)) || title(element)
-        };
-        let has_text = |id: NodeId| self.text(id).is_some_and(|text| fits(&text));
-        let mut parts = std::iter::once(id).chain(self.state.descendants(id).map(|(id, _)| id));
-        parts.any(|id| self.state.element(id).is_some_and(is_called) || has_text(id))
-            || self
-                .column_heading(id)
-                .is_some_and(|heading| fits(&heading))
-            || ContainerKind::ALL.iter().any(|(_, kind)| {
-                let places = self.places(*kind, Some(text), true);
-                places.iter().any(|place| place.contains(&id.0))
-            })
-    }
-
-    /// A sentence as it is, but for the element in it.
-    fn sentence_with(intent: &Intent, phrase: &Phrase) -> Option<String> {
-        let text = &intent.step.description;
-        let (before, after) = (text.get(..intent.span.start)?, text.get(intent.span.end..)?);
-        let needs_article = phrase.position.is_some() || phrase.name.is_empty();
-        let article = if needs_article { "the " } else { "" };
-        (!intent.span.is_empty()).then(|| format!("{before}{article}{phrase}{after}"))
-    }
-
-    /// The sentence with these words for its element, if it is understood and means only this one.
-    fn tried(
-        &self,
-        intent: &Intent,
-        phrase: &Phrase,
-        means: impl Fn(NodeId) -> bool,
-    ) -> Option<String> {
-        let sentence = Self::sentence_with(intent, phrase)?;
-        let Understanding::Understood(again) = understand(&sentence) else {
-            return None;
-        };
-        let found = self.meant(again.phrase.as_ref()?, again.pool).ok()?;
-        let is_same = again.pool == intent.pool
-            && again.step.action_type == intent.step.action_type
-            && !(found.is_part && again.step.assertion.is_some());
-        matches!(found.elements.as_slice(), [one] if is_same && means(*one)).then_some(sentence)
-    }
-
-    /// A sentence for each of the first elements that means it alone.
-    pub(super) fn clearer_sentences(
-        &self,
-        intent: &Intent,
-        phrase: &Phrase,
-        elements: &[NodeId],
-    ) -> Vec<String> {
-        let of = |(nth, &id): (usize, &NodeId)| {
-            let with_role = self.with_role(phrase, id);
-            let named = std::iter::once(phrase).chain(&with_role);
-            let places = named.flat_map(|phrase| self.with_places(phrase, id));
-            let whole = self.phrase_of(id).filter(|_| !phrase.is_container());
-            let whole = whole.map(|whole| Phrase {
-                within: phrase.within.clone(),
-                ..whole
-            });
-            let nth = Phrase {
-                position: i32::try_from(nth + 1).ok(),
-                ..phrase.clone()
-            };
-            let ways = with_role.iter().cloned().chain(places);
-            let mut ways = ways.chain(whole).chain(std::iter::once(nth));
-            ways.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
-        };
-        elements
-            .iter()
-            .take(SHOWN)
-            .enumerate()
-            .filter_map(of)
-            .collect()
-    }
-
-    /// Sentences that mean what comes near: what has the name but not the role, then what has the name but stands in
-    /// another kind of container, else what has a part of the name, or almost the name.
-    pub(super) fn nearest_sentences(&self, intent: &Intent, phrase: &Phrase) -> Vec<String> {
-        if let Some(within) = phrase
-            .within
-            .as_ref()
-            .filter(|within| within.name.is_none())
-        {
-            let anywhere = Phrase {
-                within: None,
-                ..phrase.clone()
-            };
-            let places = self.all_of(within.kind);
-            let found = self.meant(&anywhere, intent.pool);
-            let mut elements = found.map_or_else(|_| Vec::new(), |found| found.elements);
-            elements.retain(|id| {
-                places
-                    .iter()
-                    .any(|place| self.range(*place).contains(&id.0))
-            });
-            return self.clearer_sentences(intent, &anywhere, &elements);
-        }
-        let mut phrases = Vec::new();
-        if phrase.role.is_some() && !phrase.name.is_empty() {
-            phrases.push(Phrase {
-                role: None,
-                ..phrase.clone()
-            });
-        }
-        if let Some(within) = &phrase.within {
-            let kinds = [
-                ContainerKind::Row,
-                ContainerKind::Item,
-                ContainerKind::Section,
-            ];
-            phrases.extend(kinds.map(|kind| Phrase {
-                within: Some(Within {
-                    kind,
-                    ..within.clone()
-                }),
-                ..phrase.clone()
-            }));
-        }
-        let mut tried = phrases.iter();
-        if let Some(one) = tried.find_map(|phrase| self.tried(intent, phrase, |_| true)) {
-            return vec![one];
-        }
-        let of = |id: NodeId| {
-            let named = Phrase {
-                within: phrase.within.clone(),
-                ..self.phrase_of(id)?
-            };
-            let places = self.with_places(&named, id);
-            let mut phrases = [named].into_iter().chain(places);
-            phrases.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
-        };
-        let nearest = self.nearest_elements(phrase, intent.pool).into_iter();
-        nearest.take(SHOWN).filter_map(of).collect()
-    }
-
-    /// A sentence that clicks a button which stays pressed: it is no checkbox, which can be turned on whatever it is.
-    pub(super) fn toggled(&self, intent: &Intent, phrase: &Phrase) -> Option<String> {
-        let phrase = Phrase {
-            role: None,
-            ..phrase.clone()
-        };
-        let found = self.meant(&phrase, Pool::Interactive).ok()?;
-        let stays_pressed = |id: &NodeId| {
-            let element = self.state.element(*id);
-            element.is_some_and(|element| element.attribute("aria-pressed").is_some())
-        };
-        let is_it = intent.pool == Pool::Checks
-            && matches!(found.elements.as_slice(), [one] if stays_pressed(one));
-        is_it.then(|| format!("click {phrase}"))
-    }
-
-    /// With the role of an element, if none was said.
-    fn with_role(&self, phrase: &Phrase, id: NodeId) -> Option<Phrase> {
-        let role = RoleWord::of(&self.state.element(id)?.role)?;
-        (phrase.role.is_none() && !phrase.is_container()).then(|| Phrase {
-            role: Some(role),
-            ..phrase.clone()
-        })
-    }
-
-    /// With each of the containers of an element that has a name.
-    fn with_places(&self, phrase: &Phrase, id: NodeId) -> Vec<Phrase> {
-        let place = self.place_of(id).map(|(role, name)| Within {
-            name: Some(name),
-            is_quoted: true,
-            kind: ContainerKind::of_role(&role),
-        });
-        let landmark = self.landmark_of(id).map(|kind| Within {
-            name: None,
-            is_quoted: false,
-            kind,
-        });
-        let item = self.item_container(id).map(|(_, container)| Within {
-            name: container.text,
-            is_quoted: true,
-            kind: container.kind,
-        });
-        let within = place
-            .into_iter()
-            .chain(item)
-            .chain(landmark)
-            .filter(|_| !phrase.is_container())
-            .map(|within| Phrase {
-                within: Some(within),
-                ..phrase.clone()
-            });
-        within.collect()
-    }
-
-    /// An element by its name and role.
-    fn phrase_of(&self, id: NodeId) -> Option<Phrase> {
-        let element = self.state.element(id)?;
-        let text = single_spaces(name(element).or_else(|| label(element)).unwrap_or_default());
-        let name = match text.is_empty() {
-            true => self.text(id)?,
-            false => text,
-        };
-        // All that stands in a row is no name for it.
-        let is_name = element.role != "row" && name.chars().count() <= LONGEST;
-        is_name.then(|| Phrase {
-            role: RoleWord::of(&element.role),
-            ..Phrase::named(&name)
-        })
-    }
-
-    /// Words that mean one element alone, such as `'Delete' button in the 'Invoice 1' row`. None if there are none.
-    pub fn words_for(&self, id: NodeId) -> Option<String> {
-        let phrase = self.phrase_of(id)?;
-        let means_it = |phrase: &Phrase| {
-            self.meant(phrase, Pool::Interactive)
-                .is_ok_and(|found| found.elements == [id])
-        };
-        let places = self.with_places(&phrase, id);
-        let clear = [phrase].into_iter().chain(places).find(means_it);
-        clear.map(|phrase| phrase.to_string())
-    }
-
     /// The elements that may be meant, those that a pointer reaches apart from the others.
     pub(super) fn pool(&self, phrase: &Phrase, pool: Pool) -> (Vec<NodeId>, Vec<NodeId>) {
         let places = phrase
@@ -567,41 +312,6 @@ impl Finder<'_> {
             }
         }
         (reachable, rest)
-    }
-
-    /// The places that a sentence names. What is counted may stand in a column, which is an item beside others: then what
-    /// is below its heading ends with it.
-    fn places_said(&self, within: &Within, role: Option<RoleWord>) -> Vec<Place> {
-        let of = |kind| self.places(kind, within.name.as_deref(), within.is_quoted);
-        let places = of(within.kind);
-        if !matches!(role, Some(RoleWord::Item | RoleWord::Row)) {
-            return places;
-        }
-        if places.is_empty() && within.name.is_some() {
-            return of(ContainerKind::Item);
-        }
-        let end_of = |place: &Place| {
-            let item = self.item_around(NodeId(place.start));
-            item.map_or(place.end, |item| self.range(item).end.min(place.end))
-        };
-        let places = places.into_iter();
-        places.map(|place| place.start..end_of(&place)).collect()
-    }
-
-    /// Whether an element is one of those that are counted: no row of headings, and nothing inside of another one.
-    fn is_counted(&self, id: NodeId, element: &DomElement, role: RoleWord) -> bool {
-        let is_row = element.role == "row";
-        let mut inside = self.state.descendants(id);
-        let is_heading = is_row && inside.any(|(_, inner)| inner.role == "columnheader");
-        let is_item = |id: NodeId, element: &DomElement| {
-            self.is_item(id, element) || self.is_block(id, element)
-        };
-        !is_heading
-            && if role == RoleWord::Row {
-                is_row
-            } else {
-                is_item(id, element)
-            }
     }
 
     /// Of these elements those whose name fits best. A name in quotes is the whole name.
@@ -777,7 +487,7 @@ impl Finder<'_> {
     }
 
     /// What comes near: names with some of the words, then what the name may be a slip of.
-    fn nearest_elements(&self, phrase: &Phrase, pool: Pool) -> Vec<NodeId> {
+    pub(super) fn nearest_elements(&self, phrase: &Phrase, pool: Pool) -> Vec<NodeId> {
         let container = phrase
             .within
             .as_ref()
@@ -810,15 +520,15 @@ impl Finder<'_> {
     }
 }
 
-fn name(element: &DomElement) -> Option<&str> {
+pub(super) fn name(element: &DomElement) -> Option<&str> {
     Some(element.name.as_str()).filter(|name| !name.is_empty())
 }
 
-fn label(element: &DomElement) -> Option<&str> {
+pub(super) fn label(element: &DomElement) -> Option<&str> {
     Some(element.label.as_str()).filter(|label| !label.is_empty())
 }
 
-fn placeholder(element: &DomElement) -> Option<&str> {
+pub(super) fn placeholder(element: &DomElement) -> Option<&str> {
     element
         .attribute("placeholder")
         .filter(|text| !text.is_empty())

@@ -1,31 +1,8 @@
-//! Words that people use for each other, signs that stand for words, and nouns for elements, items and places.
+//! Signs that stand for words, and nouns for elements, items and places.
 
 use super::phrase::{CONTAINER_WORDS, ORDINALS, PREPOSITIONS};
 use super::sentence::Token;
 use crate::dom::DomElement;
-
-/// Words that are used for each other. In the singular, without hyphens.
-const ALIKE: &[&[&str]] = &[
-    &["delete", "remove"],
-    &["bookmark", "save"],
-    &["close", "dismiss"],
-    &["add", "increase"],
-    &["decrease", "reduce", "lower"],
-    &["next", "forward", "newer"],
-    &["previous", "back"],
-    &["favourite", "favorite"],
-    &["min", "minimum"],
-    &["max", "maximum"],
-    &["qty", "quantity"],
-    &["photo", "picture", "image", "img"],
-    &["email", "mail"],
-    &["basket", "cart", "bag"],
-    &["colour", "color"],
-    &["licence", "license"],
-    &["tel", "phone", "telephone"],
-    &["sign", "log"],
-    &["crumb", "breadcrumb"],
-];
 
 /// Signs on buttons and the words for them, with the words that they stand for.
 const SIGNS: &[(&[&str], &[&str])] = &[
@@ -272,19 +249,14 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Whether two words are the same, or used for each other.
+/// Whether two words are the same, or one is a sign and the other one of its words.
 pub(super) fn are_alike(one: &str, other: &str) -> bool {
     let stands_for = |sign: &str, word: &str| {
         SIGNS.iter().any(|(signs, words)| {
             signs.contains(&sign) && (words.contains(&word) || signs.contains(&word))
         })
     };
-    one == other
-        || ALIKE
-            .iter()
-            .any(|group| group.contains(&one) && group.contains(&other))
-        || stands_for(one, other)
-        || stands_for(other, one)
+    one == other || stands_for(one, other) || stands_for(other, one)
 }
 
 pub(super) fn is_silent(word: &str) -> bool {
