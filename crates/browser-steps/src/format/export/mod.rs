@@ -16,7 +16,7 @@ use std::path::Path;
 pub use playwright::to_playwright;
 pub use tool_call::{ToolCallServer, to_tool_call};
 
-use crate::model::{ActionKind, AssertKind, Compare, TestStep, Translator};
+use crate::model::{AssertKind, Compare, TestStep, Translator};
 use cuecard_page::sentences;
 use cuecard_page::words::fold_name;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
