@@ -187,17 +187,18 @@ fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
 /// The words that name files that a script makes.
 fn made(script: &Script) -> impl Iterator<Item = &Word> {
     script.commands.iter().flat_map(|command| {
-        let makes = "tee cp mv dd ln install";
-        let makes = command
-            .program()
-            .is_some_and(|program| is_in(makes, program));
-        let words = command.words.iter().skip(1).filter(move |_| makes);
+        let makes = |word: &Word| is(word, "tee cp mv dd ln install");
+        let makes = command.words.iter().any(makes);
+        let words = (1..command.words.len()).filter(move |at| {
+            makes || is(&command.words[at - 1], "-o -O --output --output-document")
+        });
+        let words = words.map(|at| &command.words[at]);
         let files = command.redirections.iter().filter(|it| it.makes_file());
         files.map(|it| &it.target).chain(words)
     })
 }
 
-/// Whether `program` may be one of the files that the script makes. A name that the shell builds may be any.
+/// Whether `program` may be a file that the script makes: one that a command besides names, or whose name the shell builds.
 fn may_be_made(program: &str, script: &Script) -> bool {
     let last = |path: &str| {
         path.rsplit(['/', '='])
@@ -205,8 +206,22 @@ fn may_be_made(program: &str, script: &Script) -> bool {
             .unwrap_or_default()
             .to_owned()
     };
-    let mut names = made(script).map(|word| word.name().map(last));
-    names.any(|name| name.is_none_or(|name| name == last(program)))
+    let own = last(program);
+    let is_it = |name: &str| {
+        let name = last(name);
+        let rest = name.strip_prefix(own.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let is_built = made(script).any(|word| word.name().is_none());
+    let starts = |command: &&SimpleCommand| {
+        let mut words = command.words.iter();
+        words.any(|word| word.literal() == Some(program))
+    };
+    let others = script.commands.iter().filter(|command| !starts(command));
+    let mut named = others
+        .flat_map(|command| &command.words)
+        .chain(made(script));
+    is_built || named.any(|word| word.literal().is_some_and(is_it))
 }
 
 /// Whether these words may run data that is in them, in their input, or in a file that was made before. A variable may
@@ -225,7 +240,6 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
     }
     let base = programs::base_name(program);
     let has = |words: &str| behind.iter().any(|word| is(word, words));
-    let carries = behind.iter().any(has_data);
     match base {
         // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
         "for" => return behind.iter().any(Word::has_data),
@@ -241,14 +255,19 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
             let script = scripts.next().and_then(Word::literal);
             return !script.is_some_and(is_plain_script) || behind.iter().any(Word::has_data);
         }
-        "test" | "[" => return has("-v") && carries,
-        // A number is evaluated there.
-        "[[" => return has("-v -R -eq -ne -lt -le -gt -ge") && carries,
-        "printf" => return (has("-v") && carries) || behind.first().is_some_and(has_data),
+        // Bash evaluates what is a number there, also by the name of a variable.
+        "test" | "[" => return has("-v") || behind.iter().any(is_open),
+        "[[" => return has("-v -R -eq -ne -lt -le -gt -ge"),
+        "printf" => return has("-v") || behind.first().is_some_and(has_data),
         "read" | "unset" => {
-            let is_obeyed = |word: &Word| word.literal().is_none_or(environment::is_obeyed);
-            return behind.iter().any(is_obeyed);
+            let is_plain = |name: &str| {
+                name.starts_with('-') || (is_name(name) && !environment::is_obeyed(name))
+            };
+            return !behind.iter().all(|word| word.name().is_some_and(is_plain));
         }
+        "set" => return behind.iter().any(|word| word.beginning().contains('k')),
+        // What it reads may be options that start programs.
+        "xargs" if has("find tar sort sed awk git") => return true,
         _ => {}
     }
     let launcher = LAUNCHERS
@@ -283,12 +302,16 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
         let mut options = behind.iter().map(Word::beginning);
         options.all(|it| !it.starts_with('-') || it == "-" || listed.option(it).is_some())
     });
-    // `git $words`
-    let is_split = programs::find(program).is_none()
-        && behind
-            .first()
-            .is_some_and(|word| has_data(word) && !word.is_quoted);
-    let reads_recipe = is_in("docker podman nerdctl kubectl", base) && has("-");
+    // `git $words`: data may be in a variable that is set here, and be options.
+    let sets = |command: &SimpleCommand| {
+        let first = command.words.first();
+        first.is_some_and(|word| is_set(&word) || is(word, "read for"))
+    };
+    let is_split =
+        !is_in("echo", base) && script.commands.iter().any(sets) && behind.iter().any(is_open);
+    let reads_recipe = (is_in("docker podman nerdctl kubectl", base) && has("-"))
+        || (base == "kubectl" && has("--"))
+        || (base == "curl" && has("-K --config"));
     is_split
         || reads_recipe
         || ((is_file || program.contains('/')) && may_be_made(program, script))
@@ -308,6 +331,11 @@ fn is_program(text: &str) -> bool {
         .iter()
         .any(|start| text.starts_with(start));
     !is_device && text.chars().all(is_sign)
+}
+
+/// Whether a variable in a word may become several words.
+fn is_open(word: &Word) -> bool {
+    has_data(word) && !word.is_quoted
 }
 
 fn has_data(word: &Word) -> bool {
@@ -346,7 +374,7 @@ const LAUNCHERS: &[Launcher] = &[
     launcher(INTERPRETERS, "", 0),
     launcher("docker podman nerdctl kubectl", "run exec", 1),
     launcher(
-        "git uv poetry pipenv pipx pdm hatch conda nix bundle go heroku",
+        "git uv poetry pipenv pipx pdm hatch nix bundle go",
         "run exec",
         0,
     ),
@@ -357,8 +385,7 @@ const INTERPRETERS: &str =
     "sh bash dash zsh ksh python node ruby perl php deno bun java Rscript source";
 
 /// Options of launchers behind which nothing belongs to them, but a number.
-const FLAGS: &str =
-    "-- -i -t -it -d -T -y -q -r -0 -n -k -P --rm --yes --interactive --tty --detach";
+const FLAGS: &str = "-- -i -t -it -T -y -q -r -0 --rm --yes --interactive --tty";
 
 /// Options of containers whose values are texts, places or names.
 const LABELS: &str = "-e --env --name -l --label --hostname -w --workdir -n --namespace -p --publish -v --volume -c --container";
@@ -378,7 +405,17 @@ impl Launcher {
             at += match () {
                 () if self.names == INTERPRETERS && is(word, "run -jar -m") => 1,
                 () if self.names == INTERPRETERS => break,
+                () if text.starts_with("--entrypoint") => return Some(words.len() + 1),
                 () if self.n_operands > 0 && is(word, LABELS) => 2,
+                () if self.n_operands > 0 && is(word, "-d --detach") => 1,
+                // `nice -n 5`
+                () if is(word, "-n -k -P") => {
+                    let next = words.get(at + 1).map_or("", Word::beginning);
+                    match next.starts_with(|first: char| first.is_ascii_digit()) {
+                        true => 2,
+                        false => return Some(words.len() + 1),
+                    }
+                }
                 () if is(word, FLAGS) || assigned(word).is_some() || is_amount => 1,
                 () if text.starts_with('-') && text.contains('=') => 1,
                 () if text.starts_with('-') => return Some(words.len() + 1),
@@ -413,7 +450,7 @@ impl Launcher {
             None => self.subcommands.is_empty() || !is_fixed || own.iter().any(names_runner),
             // `bun x`, `php artisan`
             Some(file) if is_interpreter && !is_module && !file.text.contains(['.', '/']) => true,
-            Some(_) => !is_fixed || may_run_data(rest, script, !is_module && !is_container),
+            Some(_) => !is_fixed || may_run_data(rest, script, !is_container),
         }
     }
 }
@@ -488,16 +525,16 @@ fn sets_obeyed(word: &Word) -> bool {
 }
 
 /// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`.
-const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf .";
+const SUBCOMMANDS: &str = "view watch script expect less screen at ex perf .";
 
 /// Words besides the runners that run what is behind them.
 const RUN_WORDS: &str = "runner eval exec dlx foreach config submodule filter-branch timeit pdb runpy doctest cProfile IPython \
-     send-command run-command difftool";
+     send-command run-command difftool pkg console";
 
 /// Programs and builtins besides the runners that run their words or input, or take them for the name of a variable.
 const RUN_PROGRAMS: &str = "mariadb mongosh duckdb redis-cli yq concurrently alias enable select coproc mapfile readarray getopts compgen \
      complete command builtin let declare typeset trap hash type wait history fc split just bmake cross-env-shell swipl rails cmd \
-     wsl adb salt sem watchexec fzf socat drush nim mlr ansible ansible-playbook cmake";
+     wsl adb salt sem watchexec fzf socat drush nim mlr ansible ansible-playbook cmake heroku conda cmd.exe";
 
 /// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
 fn is_plain_script(script: &str) -> bool {
