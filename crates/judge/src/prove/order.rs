@@ -102,11 +102,10 @@ pub(super) fn is_no_count(
     if claim.number().is_none_or(|number| number == 1.0) || claim.unit.is_some() || claim.at < 0 {
         return true;
     }
+    // `Cars: 4`
     let before = || {
-        piece
-            .words
-            .iter()
-            .rfind(|word| word.at >= 0 && word.at < claim.at)
+        let mut words = piece.words.iter().filter(|_| claim.glue.is_be);
+        words.rfind(|word| word.at >= 0 && word.at < claim.at)
     };
     let after = piece.words.iter().find(|word| word.at > claim.at);
     let Some(next) = after.or_else(before) else {

@@ -485,6 +485,11 @@ fn each_part_of_a_claim_has_its_own_proof() {
         (cars(), "X1 has 4 seats.", true),
         (cars(), "There are two cars: X1 and X2.", true),
         (users(), "There are two users: Ann and Bob.", true),
+        (
+            json!([{"number": 17}, {"number": 18}]),
+            "There are two numbers, 17 and 18.",
+            true,
+        ),
         (users(), "There are two users: Ann and Zed.", false),
         (court(), "The company paid the fine.", true),
         (court(), "The company paid Vantor.", false),
