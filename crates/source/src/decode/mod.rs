@@ -16,6 +16,7 @@
 mod by_hand;
 mod decoder;
 mod recovery;
+mod schema;
 mod wrappers;
 
 use std::cell::RefCell;
@@ -33,7 +34,8 @@ use crate::{SourceFile, Span};
 
 pub use by_hand::{by_hand, checked};
 use recovery::{Mark, Marks, NodeId};
-pub use wrappers::{Items, Spanned, entries, items, nullable, one_or_many};
+pub use schema::schema_of;
+pub use wrappers::{Items, OneOrMany, Spanned, entries, items, nullable, one_or_many};
 
 /// How deep lists and objects may stand in each other.
 const MAX_DEPTH: usize = 256;

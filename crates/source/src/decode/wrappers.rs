@@ -170,12 +170,14 @@ pub fn entries<'de, D: Deserializer<'de>, K: Deserialize<'de>, V: Deserialize<'d
     deserializer.deserialize_map(Entries(PhantomData))
 }
 
-/// One object, or an array of objects.
+/// One object, or an array of objects: what [`one_or_many`] reads, for the schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "$Kind", rename_all = "lowercase")]
 #[schemars(rename = "OneOrMany_{T}", untagged, inline)]
-enum OneOrMany<T> {
+pub enum OneOrMany<T> {
+    /// One.
     Object(T),
+    /// Many.
     Array(Vec<T>),
 }
 
