@@ -341,9 +341,9 @@ impl Target {
             role,
             &["name", "text", "selector"],
         ) {
-            let message = match object.node.members().is_empty() {
-                true => "this target does not identify an element",
-                false => "this target says where the element is, but not what it is",
+            let message = match has_any(reader, object, &["within", "nth"]) {
+                true => "this target says where the element is, but not what it is",
+                false => "this target does not identify an element",
             };
             let help = "give the element's role and name, its text, or a CSS selector: \"target\": { \"role\": \"button\", \"name\": \"Sign in\" }";
             wrong(reader, codes::TARGET_INVALID, (object, ""), message, help);
