@@ -91,8 +91,8 @@ const READ: &[(&str, &str, &str)] = &[
     ("make gmake", "\"$${}\" in a recipe", "\"$${}\" in a recipe"),
     (
         "for",
-        "printf '%s\\n' \"${}\" | grep . | while read -r line; do …; done",
-        "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
+        "printf '%s\\n' \"${}\" | grep . | while IFS= read -r line; do …; done",
+        "printf '%s' \"${}\" | jq -r '.[]' | while IFS= read -r item; do …; done",
     ),
 ];
 
@@ -330,7 +330,10 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
 fn prints_data(script: &Script) -> bool {
     script.commands.iter().any(|command| {
         let mut words = command.words.iter();
-        words.next().is_some_and(|first| is(first, "echo printf cat")) && words.any(has_data)
+        words
+            .next()
+            .is_some_and(|first| is(first, "echo printf cat"))
+            && words.any(has_data)
     })
 }
 
