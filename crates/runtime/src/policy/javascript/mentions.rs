@@ -32,7 +32,7 @@ const RULES: &[Rule] = &[
     ),
     (
         "constructor",
-        |script, name| script.at(name.after) != "(",
+        |script, name| !name.is_member || script.at(name.after) != "(",
         "call the function that is meant, with the reference as its argument",
     ),
     // What is not called is passed on.
