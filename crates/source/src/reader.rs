@@ -1,5 +1,7 @@
 //! What every part of the reader shares: the source, the findings so far, and typed access to fields.
 
+use std::rc::Rc;
+
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::json::{Node, NodeKind, string_span};
 use crate::value::cut;
@@ -32,7 +34,7 @@ pub struct Reader<'a> {
     /// What was found so far.
     pub diagnostics: Vec<Diagnostic>,
     format: &'static Format,
-    doubts: Vec<AmbiguousScalar>,
+    doubts: Rc<[AmbiguousScalar]>,
     is_yaml: bool,
     /// How many patterns were compiled, for formats that bound them.
     pub n_patterns: usize,
@@ -41,7 +43,7 @@ pub struct Reader<'a> {
 
 /// Whether a key of this name asserts something, or holds something back: without it, more passes or happens than was
 /// meant.
-fn asserts(name: &str) -> bool {
+pub(crate) fn asserts(name: &str) -> bool {
     name.starts_with("expect")
         || matches!(
             name,
@@ -105,6 +107,28 @@ const GUARDS: &[&str] = &[
     "disabled", "enabled", "if", "only_if", "skip", "skip_if", "unless", "when",
 ];
 
+/// What to do about a key that nothing reads.
+pub(crate) const CUSTOM_KEY: &str =
+    "remove it, or start its name with `x-` to keep it as a custom field";
+
+/// Whether a key is for other tools.
+pub(crate) fn is_custom(key: &str) -> bool {
+    key.starts_with("x-") || key.starts_with(['_', '$'])
+}
+
+/// Returns the key among `names` that was probably meant by an unknown one.
+pub(crate) fn meant_key<'n>(
+    key: &str,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> Option<&'n str> {
+    did_you_mean(key, names.clone()).or_else(|| {
+        let (_, meant) = [(CHECKS, "expect"), (GUARDS, "condition")]
+            .into_iter()
+            .find(|(words, _)| words.contains(&key))?;
+        names.into_iter().find(|name| *name == meant)
+    })
+}
+
 impl<'a> Reader<'a> {
     /// A reader of a file in a format.
     pub fn new(source: &'a SourceFile, format: &'static Format) -> Self {
@@ -112,7 +136,7 @@ impl<'a> Reader<'a> {
             source,
             diagnostics: Vec::new(),
             format,
-            doubts: Vec::new(),
+            doubts: Rc::default(),
             is_yaml: false,
             n_patterns: 0,
             slips: Vec::new(),
@@ -120,9 +144,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Says that the text is YAML, of which these parts may have been meant otherwise.
-    pub fn set_yaml(&mut self, doubts: Vec<AmbiguousScalar>) {
+    pub fn set_yaml(&mut self, doubts: impl Into<Rc<[AmbiguousScalar]>>) {
         self.is_yaml = true;
-        self.doubts = doubts;
+        self.doubts = doubts.into();
     }
 
     /// The format that is read.
@@ -138,13 +162,7 @@ impl<'a> Reader<'a> {
 
     /// The parts of a value that other readers of YAML would take otherwise.
     pub fn doubts_in(&self, span: Span) -> &[AmbiguousScalar] {
-        let start = self
-            .doubts
-            .partition_point(|doubt| doubt.span.start < span.start);
-        let end = self
-            .doubts
-            .partition_point(|doubt| doubt.span.start < span.end);
-        self.doubts.get(start..end).unwrap_or_default()
+        doubts_in(&self.doubts, span)
     }
 
     /// The place of a part of a text; all of it where the text is not written as it is.
@@ -225,11 +243,8 @@ impl<'a> Reader<'a> {
 
     /// Reports a value whose type is not the wanted one, such as `a string`.
     pub fn wrong_type(&mut self, node: &Node, pointer: &str, what: &str, wanted: &str) {
-        let doubt = self
-            .doubts_in(node.span)
-            .first()
-            .filter(|doubt| doubt.span == node.span);
-        let help = doubt.map(|doubt| instead(doubt.taken_for));
+        let doubts = self.is_yaml.then_some(&*self.doubts);
+        let help = type_help(self.source, doubts, node, wanted == "a string");
         let code = self.format.wrong_type;
         let diagnostic = self.error(
             code,
@@ -238,18 +253,6 @@ impl<'a> Reader<'a> {
         );
         diagnostic.pointer = Some(pointer.to_owned());
         diagnostic.help = help;
-    }
-
-    /// Reports a value that is no text, with the quotes that would make it one.
-    fn no_text(&mut self, node: &Node, pointer: &str, what: &str) {
-        self.wrong_type(node, pointer, what, "a string");
-        let is_scalar = matches!(node.kind, NodeKind::Number(_) | NodeKind::Bool(_));
-        if self.is_yaml && is_scalar {
-            let written = cut(self.source.slice(node.span), 40).into_owned();
-            if let Some(diagnostic) = self.diagnostics.last_mut() {
-                diagnostic.help = Some(format!("put it in quotes: \"{written}\""));
-            }
-        }
     }
 
     /// The text of an optional field.
@@ -267,7 +270,7 @@ impl<'a> Reader<'a> {
     /// The text that a value must be.
     pub fn text_of<'n>(&mut self, node: &'n Node, pointer: &str, what: &str) -> Option<&'n str> {
         if node.as_str().is_none() {
-            self.no_text(node, pointer, what);
+            self.wrong_type(node, pointer, what, "a string");
         }
         node.as_str()
     }
@@ -352,25 +355,12 @@ impl<'a> Reader<'a> {
     ) {
         for member in object.node.members() {
             let key = member.key.as_str();
-            if fields.iter().any(|field| field.name == key)
-                || more.contains(&key)
-                || key.starts_with("x-")
-                || key.starts_with('_')
-                || key.starts_with('$')
+            if fields.iter().any(|field| field.name == key) || more.contains(&key) || is_custom(key)
             {
                 continue;
             }
-            let names = fields::names(fields);
-            let proposal = did_you_mean(key, names.into_iter().chain(more.iter().copied()));
-            let proposal = proposal.or_else(|| {
-                let (_, meant) = [(CHECKS, "expect"), (GUARDS, "condition")]
-                    .into_iter()
-                    .find(|(words, _)| words.contains(&key))?;
-                let mut fields = fields.iter();
-                fields
-                    .find(|field| field.name == meant)
-                    .map(|field| field.name)
-            });
+            let names = fields::names(fields).into_iter();
+            let proposal = meant_key(key, names.chain(more.iter().copied()));
             if self.is_slip(object, fields, proposal, member.key_span) {
                 continue;
             }
@@ -379,10 +369,7 @@ impl<'a> Reader<'a> {
             diagnostic.pointer = Some(pointer);
             diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
             if proposal.is_none() {
-                diagnostic.help = Some(
-                    "remove it, or start its name with `x-` to keep it as a custom field"
-                        .to_owned(),
-                );
+                diagnostic.help = Some(CUSTOM_KEY.to_owned());
             }
         }
     }
@@ -438,6 +425,29 @@ impl<'a> Reader<'a> {
     }
 }
 
+fn doubts_in(doubts: &[AmbiguousScalar], span: Span) -> &[AmbiguousScalar] {
+    let start = doubts.partition_point(|doubt| doubt.span.start < span.start);
+    let end = doubts.partition_point(|doubt| doubt.span.start < span.end);
+    doubts.get(start..end).unwrap_or_default()
+}
+
+/// What to write instead of a value of another type, where YAML has a trap there.
+pub(crate) fn type_help(
+    source: &SourceFile,
+    yaml: Option<&[AmbiguousScalar]>,
+    node: &Node,
+    wants_text: bool,
+) -> Option<String> {
+    let doubts = yaml?;
+    if wants_text && matches!(node.kind, NodeKind::Number(_) | NodeKind::Bool(_)) {
+        let written = cut(source.slice(node.span), 40);
+        return Some(format!("put it in quotes: \"{written}\""));
+    }
+    let doubt = doubts_in(doubts, node.span).first();
+    let doubt = doubt.filter(|doubt| doubt.span == node.span);
+    doubt.map(|doubt| instead(doubt.taken_for))
+}
+
 /// What to write instead of a text that was meant otherwise.
 pub fn instead(taken_for: Yaml11Type) -> String {
     match taken_for {
@@ -468,7 +478,7 @@ pub fn found(node: &Node) -> String {
 }
 
 /// A kind of JSON with its article.
-fn article(kind: &str) -> String {
+pub(crate) fn article(kind: &str) -> String {
     match kind {
         kind if kind.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {kind}"),
         kind => format!("a {kind}"),

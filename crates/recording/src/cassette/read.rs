@@ -315,6 +315,7 @@ impl Reader<'_> {
                 offset: span.start,
                 what,
                 format: &FORMAT,
+                yaml: None,
             },
         );
         self.findings.extend(diagnostics);

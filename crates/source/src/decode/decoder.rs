@@ -1,19 +1,23 @@
 //! The serde deserializer.
 
-use std::iter::Enumerate;
 use std::slice::Iter;
 
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer as _,
-    MapAccess, SeqAccess, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer as _, MapAccess,
+    SeqAccess, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
-use super::{Context, DecodeError, Items, MAX_DEPTH, MAX_ITEMS, PathStep, Spanned};
-use crate::diagnostic::{Diagnostic, did_you_mean};
+use super::by_hand::{CHECKED, CHECKED_ALWAYS, HandOver, NODE};
+use super::recovery::{Mark, Outcome, StandIn, id};
+use super::wrappers::{ITEMS, KIND, SPANNED};
+use super::{Context, DecodeError, MAX_DEPTH, MAX_ITEMS, PathStep, StepName};
+use crate::diagnostic::{Diagnostic, Severity, did_you_mean};
 use crate::json::{Member, Node, NodeKind};
-use crate::reader::{either, first_character, found};
+use crate::reader::{
+    CUSTOM_KEY, article, asserts, either, first_character, found, is_custom, meant_key, type_help,
+};
 use crate::value::{Json, cut};
 
 type Result<T> = std::result::Result<T, DecodeError>;
@@ -29,9 +33,61 @@ pub(super) fn read<T: DeserializeOwned>(root: &Node, context: &Context<'_>) -> R
 
 /// Reads one value.
 #[derive(Clone, Copy)]
-struct Decoder<'a> {
-    node: &'a Node,
-    context: &'a Context<'a>,
+pub(super) struct Decoder<'a> {
+    pub(super) node: &'a Node,
+    pub(super) context: &'a Context<'a>,
+}
+
+/// What an alias begins with that is a rule, and no key.
+const RULES: [char; 3] = ['?', '!', '~'];
+
+/// The keys of a struct as serde lists them: with their aliases, of which some stand for a rule.
+#[derive(Clone, Copy)]
+pub(super) struct Keys(pub(super) &'static [&'static str]);
+
+impl Keys {
+    fn names(self) -> impl Iterator<Item = &'static str> + Clone {
+        let names = self.0.iter().copied();
+        names.filter(|name| !name.starts_with(RULES))
+    }
+
+    /// The keys without other spellings of them.
+    pub(super) fn without_aliases(self) -> impl Iterator<Item = &'static str> + Clone {
+        let names = self.names().enumerate();
+        names.filter_map(move |(at, name)| {
+            let mut before = self.names().take(at);
+            (!before.any(|other| is_same_key(name, other))).then_some(name)
+        })
+    }
+
+    /// Whether it is a key of the struct.
+    fn knows(self, key: &str) -> bool {
+        self.0.contains(&key) && !key.starts_with(RULES)
+    }
+
+    /// Whether the member is of the struct, and no null that stands for its absence.
+    fn has(self, member: &Member) -> bool {
+        let is_nullable = |key: &str| {
+            let mut rules = self.0.iter().filter_map(|name| name.strip_prefix('?'));
+            rules.any(|name| name == key)
+        };
+        self.knows(&member.key) && (!member.value.is_null() || is_nullable(&member.key))
+    }
+
+    fn has_rule(self, rule: &str) -> bool {
+        self.0.contains(&rule)
+    }
+}
+
+/// Whether two keys differ in their style alone: `timeoutMs`, `timeout_ms`.
+fn is_same_key(one: &str, other: &str) -> bool {
+    let letters = |key: &str| {
+        let letters = key.chars().filter(|letter| *letter != '_');
+        letters
+            .map(|letter| letter.to_ascii_lowercase())
+            .collect::<String>()
+    };
+    letters(one) == letters(other)
 }
 
 impl<'a> Decoder<'a> {
@@ -59,111 +115,148 @@ impl<'a> Decoder<'a> {
 
     /// Returns the error with the place and the name of this value, unless it has those of a part of it.
     fn placed(self, mut error: DecodeError) -> DecodeError {
+        if error.mark.is_none() {
+            error.mark = Some(Mark::LeftOut(self.context.part()));
+        }
         if error.place.is_none() {
-            let mut span = self.context.span(self.node.span);
-            if matches!(self.node.kind, NodeKind::Object(_) | NodeKind::Array(_)) {
-                span = first_character(self.context.input.source, span);
+            if error.shows_found {
+                error.message.push_str(&found(self.node));
             }
+            let span = match self.node.kind {
+                NodeKind::Object(_) | NodeKind::Array(_) => self.first_character(),
+                _ => self.context.span(self.node.span),
+            };
             error.message.insert_str(0, &self.context.subject());
             error.place = Some((span, self.context.pointer()));
         }
         error
     }
 
+    fn first_character(self) -> crate::Span {
+        let span = self.context.span(self.node.span);
+        first_character(self.context.input.source, span)
+    }
+
     fn wrong_type(self, expected: &str) -> DecodeError {
         let message = format!(" must be {expected}, not {}", found(self.node));
-        DecodeError::new(|format| format.wrong_type, message)
+        let input = self.context.input;
+        let doubts = input.yaml.map(|doubts| &**doubts);
+        let help = type_help(input.source, doubts, self.node, expected == "a string");
+        let error = DecodeError::new(|format| format.wrong_type, message);
+        DecodeError { help, ..error }
     }
 
     fn invalid(self, message: String) -> DecodeError {
         DecodeError::new(|format| format.value, message)
     }
 
-    fn items<T>(self, items: &'a [T]) -> Result<Iter<'a, T>> {
+    fn bounded<T>(self, items: &'a [T]) -> Result<&'a [T]> {
         match items.len() > MAX_ITEMS {
             true => Err(self.invalid(format!(" has more than {MAX_ITEMS} items"))),
-            false => Ok(items.iter()),
+            false => Ok(items),
         }
     }
 
-    fn list(self, goes_on: bool) -> Result<List<'a>> {
+    fn list(self, rule: ListRule) -> Result<List<'a>> {
         let items = self.node.as_array();
         let items = items.ok_or_else(|| self.wrong_type("an array"))?;
         Ok(List {
-            items: self.items(items)?.enumerate(),
+            items: self.bounded(items)?,
+            idx: 0,
             decoder: self,
-            goes_on,
+            rule,
         })
     }
 
-    /// The entries of an object: all of them, or those of a struct with these `fields`.
-    fn entries(self, fields: Option<&'static [&'static str]>) -> Result<Entries<'a>> {
+    /// The entries of an object: all of them, or those of a struct with these keys.
+    fn entries(self, keys: Option<Keys>) -> Result<Entries<'a>> {
         let members = self.node.as_object();
         let members = members.ok_or_else(|| self.wrong_type("an object"))?;
+        let stand_in = |keys: Keys| {
+            let mark =
+                |key: &&'static str| self.context.has_mark(Mark::StandIn(id(self.node), key));
+            keys.names().filter(mark).collect()
+        };
         Ok(Entries {
-            members: self.items(members)?,
+            members: self.bounded(members)?.iter(),
             value: None,
-            fields,
+            keys,
+            stand_ins: keys
+                .filter(|_| self.context.has_marks())
+                .map(stand_in)
+                .unwrap_or_default(),
             decoder: self,
         })
     }
 
-    /// Reads a struct. Its unknown keys are filed; one that was probably meant to be a key that is missing makes one
-    /// finding with it.
-    fn structure<V: Visitor<'a>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        let mut result = visitor.visit_map(self.entries(Some(fields))?);
-        for member in self.node.members() {
-            let key = member.key.as_str();
-            if fields.contains(&key) || key.starts_with("x-") || key.starts_with(['_', '$']) {
-                continue;
+    /// Reads a struct, and files its unknown keys.
+    fn structure<V: Visitor<'a>>(self, keys: Keys, visitor: V) -> Result<V::Value> {
+        match visitor.visit_map(self.entries(Some(keys))?) {
+            Ok(value) => {
+                self.file_unknown(keys);
+                Ok(value)
             }
-            let proposal = did_you_mean(key, fields.iter().copied());
-            let label = proposal.map(|name| format!("did you mean `{name}`?"));
-            let place = (self.context.span(member.key_span), self.pointer_to(key));
-            match &mut result {
-                Err(error)
-                    if error.place.is_none()
-                        && proposal.is_some_and(|name| error.missing == Some(name)) =>
-                {
-                    error.message.insert_str(0, &self.context.subject());
-                    error.label = label;
-                    error.place = Some(place);
-                }
-                _ => self.unknown_key(key, place, label),
-            }
+            Err(error) => match (error.missing, &error.place) {
+                (Some(missing), None) => Err(self.missing(keys, missing, error)),
+                _ => Err(error),
+            },
         }
-        result.map_err(|mut error| {
-            // Null is as good as absent, and there it stands.
-            let null = error.missing.and_then(|field| self.node.get(field));
-            if let (Some(null), None) = (null, &error.place) {
-                error.message.insert_str(0, &self.context.subject());
-                error.place = Some((self.context.span(null.span), self.context.pointer()));
-            }
-            error
-        })
     }
 
-    fn unknown_key(self, key: &str, (span, pointer): (crate::Span, String), label: Option<String>) {
+    /// The members with keys that the struct doesn't know, and the keys that were probably meant.
+    fn unknown(self, keys: Keys) -> impl Iterator<Item = (&'a Member, Option<&'static str>)> {
+        let members = self.node.members().iter();
+        let unknown =
+            members.filter(move |member| !keys.knows(&member.key) && !is_custom(&member.key));
+        unknown.map(move |member| (member, meant_key(&member.key, keys.names())))
+    }
+
+    /// The error about a missing key, at the place of the one that was probably meant to be it.
+    fn missing(self, keys: Keys, missing: &'static str, mut error: DecodeError) -> DecodeError {
+        error.mark = Some(Mark::StandIn(id(self.node), missing));
+        let mut members = self.node.members().iter();
+        let wrong = members.find(|member| is_same_key(&member.key, missing));
+        error.is_filed = wrong.is_some_and(|member| self.context.is_left_out(&member.value));
+        let mut unknown = self.unknown(keys);
+        let typo = unknown.find(|(_, meant)| *meant == Some(missing));
+        error.label = typo.map(|_| format!("did you mean `{missing}`?"));
+        // Null is as good as absent, and there it stands.
+        let null = self.node.get(missing).map(|null| null.span);
+        let span = typo.map(|(member, _)| member.key_span).or(null);
+        let span = span.map_or_else(|| self.first_character(), |span| self.context.span(span));
+        error.place = Some((span, self.pointer_to(missing)));
+        error.message.insert_str(0, &self.context.subject());
+        error
+    }
+
+    fn file_unknown(self, keys: Keys) {
         let input = self.context.input;
-        let message = format!(
-            "unknown key `{}` in {}",
-            cut(key, 100),
-            self.context.subject()
-        );
-        let mut found = Diagnostic::warning(input.format.unknown, message)
-            .at(input.source, span)
-            .with_pointer(pointer);
-        if label.is_none() {
-            found.help = Some(
-                "remove it, or start its name with `x-` to keep it as a custom field".to_owned(),
-            );
+        let mut typos = Vec::new();
+        for (member, meant) in self.unknown(keys) {
+            let stand_in = meant.map(|key| Mark::StandIn(id(self.node), key));
+            if stand_in.is_some_and(|mark| self.context.has_mark(mark)) && !typos.contains(&meant) {
+                // It was reported with the key that is missing.
+                typos.push(meant);
+                continue;
+            }
+            if keys.has_rule("~") && meant.is_none() {
+                continue;
+            }
+            let key = member.key.as_str();
+            let subject = self.context.subject();
+            let message = format!("unknown key `{}` in {subject}", cut(key, 100));
+            let mut found = Diagnostic::warning(input.format.unknown, message)
+                .at(input.source, self.context.span(member.key_span))
+                .with_pointer(self.pointer_to(key));
+            if keys.has_rule("!") || meant.is_some_and(asserts) {
+                found.severity = Severity::Error;
+            }
+            match meant {
+                Some(name) => found.label = Some(format!("did you mean `{name}`?")),
+                None => found.help = Some(CUSTOM_KEY.to_owned()),
+            }
+            self.context.keep(found);
         }
-        found.label = label;
-        self.context.keep(found);
     }
 
     fn pointer_to(self, key: &str) -> String {
@@ -200,7 +293,7 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
                 _ => Err(self.wrong_type("a number that fits")),
             },
             NodeKind::String(text) => visitor.visit_borrowed_str(text),
-            NodeKind::Array(_) => visitor.visit_seq(self.list(false)?),
+            NodeKind::Array(_) => visitor.visit_seq(self.list(ListRule::Parts)?),
             NodeKind::Object(_) => visitor.visit_map(self.entries(None)?),
         }
     }
@@ -209,7 +302,7 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
         deserialize_u8 visit_u8 u8, "an integer from 0 to 255";
         deserialize_u16 visit_u16 u16, "an integer from 0 to 65535";
         deserialize_u32 visit_u32 u32, "an integer from 0 to 4294967295";
-        deserialize_u64 visit_u64 u64, "a whole number, 0 or more";
+        deserialize_u64 visit_u64 u64, "a non-negative integer";
         deserialize_i8 visit_i8 i8, "an integer from -128 to 127";
         deserialize_i16 visit_i16 i16, "an integer from -32768 to 32767";
         deserialize_i32 visit_i32 i32, "an integer from -2147483648 to 2147483647";
@@ -254,11 +347,11 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_seq(self.list(false)?)
+        visitor.visit_seq(self.list(ListRule::Parts)?)
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value> {
-        let list = self.list(false)?;
+        let list = self.list(ListRule::Tuple)?;
         match list.items.len() == length {
             true => visitor.visit_seq(list),
             false => Err(self.wrong_type(&format!("an array of {length} items"))),
@@ -274,9 +367,10 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value> {
-        match name == Items::<()>::NAME {
-            true => visitor.visit_seq(self.list(true)?),
-            false => visitor.visit_newtype_struct(self),
+        match name {
+            ITEMS => visitor.visit_seq(self.list(ListRule::Attempts)?),
+            NODE | CHECKED | CHECKED_ALWAYS => visitor.visit_seq(HandOver::new(self, name)),
+            _ => visitor.visit_newtype_struct(self),
         }
     }
 
@@ -286,25 +380,38 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        match name == Spanned::<()>::NAME {
+        match name == SPANNED {
             true => visitor.visit_seq(SpanThenValue {
                 n_read: 0,
-                decoder: self,
+                span: self.context.span(self.node.span),
+                value: self,
             }),
-            false => self.structure(fields, visitor),
+            false => self.structure(Keys(fields), visitor),
         }
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
+        if name == KIND {
+            let kind = self.node.kind_name();
+            if !variants.contains(&kind) {
+                let kinds: Vec<_> = variants.iter().map(|kind| article(kind)).collect();
+                return Err(self.wrong_type(&either(&kinds)));
+            }
+            return visitor.visit_enum(Variant {
+                name: kind,
+                value: VariantValue::Itself,
+                decoder: self,
+            });
+        }
         let (name, value) = match &self.node.kind {
-            NodeKind::String(name) => (name, None),
+            NodeKind::String(name) => (name, VariantValue::None),
             NodeKind::Object(members) => match members.as_slice() {
-                [member] => (&member.key, Some(member)),
+                [member] => (&member.key, VariantValue::Member(member)),
                 _ => return Err(self.wrong_type("an object with one key")),
             },
             _ => return Err(self.wrong_type("a string")),
@@ -333,33 +440,66 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
     }
 }
 
+/// What becomes of a wrong item.
+#[derive(Clone, Copy, PartialEq)]
+enum ListRule {
+    /// Without it the others are something else.
+    Tuple,
+    /// It is left out of the next attempt to read the whole.
+    Parts,
+    /// It is read again by itself.
+    Attempts,
+}
+
 struct List<'a> {
-    items: Enumerate<Iter<'a, Node>>,
+    items: &'a [Node],
+    idx: usize,
     decoder: Decoder<'a>,
-    /// Whether a wrong item is filed, so that the next one can be read.
-    goes_on: bool,
+    rule: ListRule,
 }
 
 impl<'a> SeqAccess<'a> for List<'a> {
     type Error = DecodeError;
 
     fn next_element_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Result<Option<T::Value>> {
-        let Some((idx, node)) = self.items.next() else {
+        let Decoder { context, .. } = self.decoder;
+        let is_part = self.rule != ListRule::Tuple;
+        let rest = self.items.get(self.idx..).unwrap_or_default();
+        let left_out = rest
+            .iter()
+            .take_while(|item| is_part && context.is_left_out(item));
+        self.idx += left_out.count();
+        let Some(node) = self.items.get(self.idx) else {
             return Ok(None);
         };
+        let step = PathStep {
+            name: StepName::Item(self.idx),
+            part: is_part.then(|| id(node)),
+        };
+        self.idx += 1;
         let read = |item: Decoder<'a>| seed.deserialize(item);
-        let result = self.decoder.part(PathStep::Item(idx), node, read);
-        if let (Err(error), true) = (&result, self.goes_on) {
-            self.decoder.context.file(error.clone());
+        if self.rule != ListRule::Attempts {
+            return self.decoder.part(step, node, read).map(Some);
         }
-        result.map(Some)
+        let holders = std::mem::take(&mut context.marks.borrow_mut().holders);
+        let result = self.decoder.part(step, node, read);
+        let outcome = context.settle(result, node);
+        context.marks.borrow_mut().holders = holders;
+        match outcome {
+            Outcome::Read(value) => return Ok(Some(value)),
+            Outcome::Again => self.idx -= 1,
+            Outcome::Lost => {}
+        }
+        Err(DecodeError::filed())
     }
 }
 
 struct Entries<'a> {
     members: Iter<'a, Member>,
     value: Option<&'a Member>,
-    fields: Option<&'static [&'static str]>,
+    keys: Option<Keys>,
+    /// The keys that get a stand-in, behind the members.
+    stand_ins: Vec<&'static str>,
     decoder: Decoder<'a>,
 }
 
@@ -367,17 +507,23 @@ impl<'a> MapAccess<'a> for Entries<'a> {
     type Error = DecodeError;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        let fields = self.fields;
+        let (keys, context) = (self.keys, self.decoder.context);
         let is_read = |member: &&Member| {
-            fields.is_none_or(|fields| {
-                fields.contains(&member.key.as_str()) && !member.value.is_null()
-            })
+            keys.is_none_or(|keys| keys.has(member)) && !context.is_left_out(&member.value)
         };
         self.value = self.members.find(is_read);
         let Some(member) = self.value else {
-            return Ok(None);
+            let Some(key) = self.stand_ins.pop() else {
+                return Ok(None);
+            };
+            let part = context.part();
+            context.marks.borrow_mut().holders.push(part);
+            return seed
+                .deserialize(BorrowedStrDeserializer::new(key))
+                .map(Some);
         };
-        let key = seed.deserialize(BorrowedStrDeserializer::new(&member.key));
+        let context = self.decoder.context;
+        let key = seed.deserialize(Key { member, context });
         key.map(Some).map_err(|mut error: DecodeError| {
             error
                 .message
@@ -390,29 +536,45 @@ impl<'a> MapAccess<'a> for Entries<'a> {
 
     fn next_value_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Result<T::Value> {
         let Some(member) = self.value.take() else {
-            return Err(de::Error::custom("a value was asked for before its key"));
+            // A type without a stand-in: what holds it is left out.
+            return seed.deserialize(StandIn).map_err(|_| DecodeError::filed());
         };
-        let step = PathStep::Key(member.key.clone());
+        let step = PathStep {
+            name: StepName::Key(member.key.clone()),
+            part: Some(id(&member.value)),
+        };
         let read = |value: Decoder<'a>| seed.deserialize(value);
         self.decoder.part(step, &member.value, read)
     }
 }
 
-/// A variant: its name alone, or an object with its name and what is in it.
+/// A variant: its name alone, an object with its name and what is in it, or the kind of a value.
 struct Variant<'a> {
     name: &'a str,
-    value: Option<&'a Member>,
+    value: VariantValue<'a>,
     decoder: Decoder<'a>,
+}
+
+enum VariantValue<'a> {
+    None,
+    Member(&'a Member),
+    Itself,
 }
 
 impl<'a> Variant<'a> {
     fn value<T>(self, read: impl FnOnce(Decoder<'a>) -> Result<T>) -> Result<T> {
-        let Some(member) = self.value else {
-            let message = format!(" must be an object with the key `{}`", self.name);
-            return Err(self.decoder.invalid(message));
-        };
-        let step = PathStep::Key(member.key.clone());
-        self.decoder.part(step, &member.value, read)
+        match self.value {
+            VariantValue::None => {
+                let message = format!(" must be an object with the key `{}`", self.name);
+                Err(self.decoder.invalid(message))
+            }
+            VariantValue::Member(member) => {
+                let name = StepName::Key(member.key.clone());
+                let step = PathStep { name, part: None };
+                self.decoder.part(step, &member.value, read)
+            }
+            VariantValue::Itself => read(self.decoder),
+        }
     }
 }
 
@@ -431,7 +593,7 @@ impl<'a> VariantAccess<'a> for Variant<'a> {
 
     fn unit_variant(self) -> Result<()> {
         match self.value {
-            Some(member) if !member.value.is_null() => {
+            VariantValue::Member(member) if !member.value.is_null() => {
                 Err(self.decoder.wrong_type(&format!("`{}`", self.name)))
             }
             _ => Ok(()),
@@ -451,27 +613,69 @@ impl<'a> VariantAccess<'a> for Variant<'a> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        self.value(|value| value.structure(fields, visitor))
+        self.value(|value| value.structure(Keys(fields), visitor))
     }
 }
 
-/// The three elements of a [`Spanned`]: where the value begins, where it ends, the value.
-struct SpanThenValue<'a> {
+/// The three elements of a [`Spanned`](super::Spanned): where the value begins, where it ends, the value.
+struct SpanThenValue<D> {
     n_read: u8,
-    decoder: Decoder<'a>,
+    span: crate::Span,
+    value: D,
 }
 
-impl<'a> SeqAccess<'a> for SpanThenValue<'a> {
+impl<'a, D: Deserializer<'a, Error = DecodeError> + Copy> SeqAccess<'a> for SpanThenValue<D> {
     type Error = DecodeError;
 
     fn next_element_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Result<Option<T::Value>> {
         self.n_read += 1;
-        let span = self.decoder.context.span(self.decoder.node.span);
         match self.n_read {
-            1 => seed.deserialize(span.start.into_deserializer()),
-            2 => seed.deserialize(span.end.into_deserializer()),
-            _ => seed.deserialize(self.decoder),
+            1 => seed.deserialize(self.span.start.into_deserializer()),
+            2 => seed.deserialize(self.span.end.into_deserializer()),
+            _ => seed.deserialize(self.value),
         }
         .map(Some)
+    }
+}
+
+/// A key: a string, perhaps with its place.
+#[derive(Clone, Copy)]
+struct Key<'a> {
+    member: &'a Member,
+    context: &'a Context<'a>,
+}
+
+impl<'de> Deserializer<'de> for Key<'de> {
+    type Error = DecodeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_borrowed_str(&self.member.key)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_seq(SpanThenValue {
+            n_read: 0,
+            span: self.context.span(self.member.key_span),
+            value: self,
+        })
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_enum(BorrowedStrDeserializer::new(&self.member.key))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map identifier ignored_any
     }
 }

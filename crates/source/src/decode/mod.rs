@@ -1,15 +1,27 @@
 //! Reads a type from a tree: the struct with its serde attributes is the format, and here it gets places.
 //!
-//! [`decode`] is a serde deserializer over [`Node`]s. An error says where it is and what is wrong there; a key that the
-//! struct doesn't know is a warning with a proposal; a list of type [`Items`] goes on after a wrong item, so that one pass
-//! finds all of them; [`Spanned`] keeps the place of a value. Null is as good as an absent key. Serde's `tag`, `untagged`
-//! and `flatten` read a value twice and lose the places: formats that are read here do without.
+//! [`decode`] is a serde deserializer over [`Node`]s. An error says where it is and what is wrong there, and the reading
+//! goes on without the wrong part, so that all mistakes are found. A key that the struct doesn't know is a warning with a
+//! proposal; null is as good as an absent key. What a format needs beyond serde's attributes:
+//!
+//! - [`Spanned`] keeps the place of a value; [`by_hand`] hands over its node; [`checked!`](crate::checked) looks at a
+//!   struct when it was read;
+//! - an alias `?key` says that null is a value of `key` ([`nullable`]), an alias `!` that unknown keys are errors, an alias
+//!   `~` that they are allowed, but for misspelt ones;
+//! - an enum with `#[serde(rename = "$Kind", rename_all = "lowercase")]` has a variant for each kind of value that may
+//!   stand there, such as `String` and `Object`.
+//!
+//! Serde's `tag`, `untagged` and `flatten` read a value twice and lose the places: formats that are read here do without.
 
+mod by_hand;
 mod decoder;
+mod recovery;
+mod schema;
 mod wrappers;
 
 use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 
 use serde::de::{self, DeserializeOwned};
 
@@ -17,9 +29,13 @@ use crate::diagnostic::{Code, Diagnostic, any_error};
 use crate::json::Node;
 use crate::reader::Format;
 use crate::value::{cut, push_pointer};
+use crate::yaml::AmbiguousScalar;
 use crate::{SourceFile, Span};
 
-pub use wrappers::{Items, Spanned};
+pub use by_hand::{by_hand, checked};
+use recovery::{Mark, Marks, NodeId};
+pub use schema::schema_of;
+pub use wrappers::{Items, OneOrMany, Spanned, entries, items, nullable, one_or_many};
 
 /// How deep lists and objects may stand in each other.
 const MAX_DEPTH: usize = 256;
@@ -40,13 +56,16 @@ pub struct Input<'a> {
     /// What the tree is, as `the file` or `a record`.
     pub what: &'a str,
     /// The codes.
-    pub format: &'a Format,
+    pub format: &'static Format,
+    /// If the text is YAML, what of it other readers of YAML take otherwise.
+    pub yaml: Option<&'a Rc<[AmbiguousScalar]>>,
 }
 
 /// What was read.
 #[derive(Debug)]
 pub struct Decoded<T> {
-    /// The value, without the wrong items of its [`Items`]; `None` if something else is wrong.
+    /// The value without what is wrong in it, and with something empty for a key that the whole lacks; `None` if nothing is
+    /// left.
     pub value: Option<T>,
     /// What is wrong or doubtful, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
@@ -64,16 +83,12 @@ impl<T> Decoded<T> {
 pub fn decode<T: DeserializeOwned>(root: &Node, input: Input<'_>) -> Decoded<T> {
     let context = Context {
         input,
+        root: recovery::id(root),
         path: RefCell::default(),
         findings: RefCell::default(),
+        marks: RefCell::default(),
     };
-    let value = match decoder::read(root, &context) {
-        Ok(value) => Some(value),
-        Err(error) => {
-            context.file(error);
-            None
-        }
-    };
+    let value = context.attempts(root, || decoder::read(root, &context));
     let mut diagnostics = context.findings.into_inner();
     diagnostics.sort_by_key(crate::document::place_of);
     Decoded { value, diagnostics }
@@ -82,11 +97,19 @@ pub fn decode<T: DeserializeOwned>(root: &Node, input: Input<'_>) -> Decoded<T> 
 /// What is shared while one tree is read.
 struct Context<'a> {
     input: Input<'a>,
+    root: NodeId,
+    marks: RefCell<Marks>,
     path: RefCell<Vec<PathStep>>,
     findings: RefCell<Vec<Diagnostic>>,
 }
 
-enum PathStep {
+struct PathStep {
+    name: StepName,
+    /// The value there, if it can be left out of what holds it.
+    part: Option<NodeId>,
+}
+
+enum StepName {
     Key(String),
     Item(usize),
 }
@@ -95,9 +118,9 @@ impl Context<'_> {
     fn pointer(&self) -> String {
         let mut pointer = String::new();
         for step in self.path.borrow().iter() {
-            match step {
-                PathStep::Key(key) => push_pointer(&mut pointer, key),
-                PathStep::Item(idx) => push_pointer(&mut pointer, &idx.to_string()),
+            match &step.name {
+                StepName::Key(key) => push_pointer(&mut pointer, key),
+                StepName::Item(idx) => push_pointer(&mut pointer, &idx.to_string()),
             }
         }
         pointer
@@ -106,14 +129,22 @@ impl Context<'_> {
     /// What a message calls the value that is read: its key, its place in a list, or what the whole is.
     fn subject(&self) -> String {
         let path = self.path.borrow();
-        match path.as_slice() {
-            [] => self.input.what.to_owned(),
-            [.., PathStep::Key(list), PathStep::Item(idx)] => {
+        let mut names = path.iter().rev().map(|step| &step.name);
+        match (names.next(), names.next()) {
+            (None, _) => self.input.what.to_owned(),
+            (Some(StepName::Item(idx)), Some(StepName::Key(list))) => {
                 format!("`{}[{idx}]`", cut(list, MAX_SHOWN_BYTES))
             }
-            [.., PathStep::Item(idx)] => format!("item {idx}"),
-            [.., PathStep::Key(key)] => format!("`{}`", cut(key, MAX_SHOWN_BYTES)),
+            (Some(StepName::Item(idx)), _) => format!("item {idx}"),
+            (Some(StepName::Key(key)), _) => format!("`{}`", cut(key, MAX_SHOWN_BYTES)),
         }
+    }
+
+    /// The innermost value on the way that can be left out.
+    fn part(&self) -> NodeId {
+        let path = self.path.borrow();
+        let part = path.iter().rev().find_map(|step| step.part);
+        part.unwrap_or(self.root)
     }
 
     fn span(&self, span: Span) -> Span {
@@ -125,18 +156,27 @@ impl Context<'_> {
     }
 
     fn file(&self, error: DecodeError) {
+        if error.is_filed {
+            return;
+        }
         let code = (error.code)(self.input.format);
         let mut diagnostic = Diagnostic::error(code, error.message);
         if let Some((span, pointer)) = error.place {
             diagnostic = diagnostic.at(self.input.source, span).with_pointer(pointer);
         }
         diagnostic.label = error.label;
+        diagnostic.help = error.help;
         self.keep(diagnostic);
     }
 
     fn keep(&self, diagnostic: Diagnostic) {
         let mut findings = self.findings.borrow_mut();
-        if findings.len() < MAX_FINDINGS {
+        // A part that is read twice says everything twice.
+        let is_new = |known: &Diagnostic| {
+            let span = |it: &Diagnostic| it.place.as_ref().map(|place| place.span);
+            span(known) != span(&diagnostic) || known.message != diagnostic.message
+        };
+        if findings.len() < MAX_FINDINGS && findings.iter().rev().all(is_new) {
             findings.push(diagnostic);
         }
     }
@@ -148,10 +188,17 @@ struct DecodeError {
     code: fn(&Format) -> Code,
     /// What follows after the name of the value, until there is a place.
     message: String,
+    /// Whether the message ends with what is found there.
+    shows_found: bool,
     label: Option<String>,
+    help: Option<String>,
     missing: Option<&'static str>,
     /// Where, with the JSON pointer.
     place: Option<(Span, String)>,
+    /// Whether it is reported already.
+    is_filed: bool,
+    /// What is done to find more.
+    mark: Option<Mark>,
 }
 
 impl DecodeError {
@@ -159,9 +206,21 @@ impl DecodeError {
         Self {
             code,
             message,
+            shows_found: false,
             label: None,
+            help: None,
             missing: None,
             place: None,
+            is_filed: false,
+            mark: None,
+        }
+    }
+
+    fn filed() -> Self {
+        let error = Self::new(|format| format.value, String::new());
+        Self {
+            is_filed: true,
+            ..error
         }
     }
 }
@@ -192,6 +251,25 @@ impl de::Error for DecodeError {
     fn duplicate_field(field: &'static str) -> Self {
         let message = format!(" has `{field}` twice, under two names");
         Self::new(|format| format.value, message)
+    }
+
+    fn invalid_type(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        let error = Self::new(
+            |format| format.wrong_type,
+            format!(" must be {expected}, not "),
+        );
+        Self {
+            shows_found: true,
+            ..error
+        }
+    }
+
+    fn invalid_value(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        let error = Self::invalid_type(unexpected, expected);
+        Self {
+            code: |format| format.value,
+            ..error
+        }
     }
 
     fn invalid_length(length: usize, expected: &dyn de::Expected) -> Self {

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::diagnostic::{Severity, codes};
 use crate::json::{Limits, parse};
+use crate::reader::{Object, Reader};
 use crate::value::Json;
 
 const FORMAT: Format = Format {
@@ -64,6 +65,7 @@ fn read<T: DeserializeOwned>(text: &str) -> (Decoded<T>, SourceFile) {
         offset: 0,
         what: "the file",
         format: &FORMAT,
+        yaml: None,
     };
     let root = parsed.root.expect("valid");
     (decode(&root, input), source)
@@ -109,14 +111,14 @@ fn each_mistake_is_told_with_its_place() {
             "[]",
             "error C-FIELD-02  '[' the file must be an object, not an array",
         ),
-        ("{}", "error C-FIELD-01  '{' the file has no `cmd`"),
+        ("{}", "error C-FIELD-01 /cmd '{' the file has no `cmd`"),
         (
             r#"{"cmd": null}"#,
-            "error C-FIELD-01  'null' the file has no `cmd`",
+            "error C-FIELD-01 /cmd 'null' the file has no `cmd`",
         ),
         (
             r#"{"cdm": "ls"}"#,
-            "error C-FIELD-01 /cdm '\"cdm\"' the file has no `cmd` (did you mean `cmd`?)",
+            "error C-FIELD-01 /cmd '\"cdm\"' the file has no `cmd` (did you mean `cmd`?)",
         ),
         (
             r#"{"cmd": "", "tims": 1}"#,
@@ -189,6 +191,161 @@ fn each_wrong_item_is_found_and_the_others_are_kept() {
     assert_eq!(decoded.without_errors().0, None);
 }
 
+/// A type with all that can be said beyond serde's attributes.
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+struct Check {
+    path: Dotted,
+    #[serde(default, alias = "?equals", alias = "!", deserialize_with = "nullable")]
+    equals: Option<Json>,
+    #[serde(default)]
+    matches: Option<Dotted>,
+    #[serde(default, deserialize_with = "one_or_many")]
+    also: Vec<Check>,
+}
+
+impl Check {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        if object.get("equals").is_none() && object.get("matches").is_none() {
+            let (span, pointer) = (object.node.span, object.pointer);
+            reader.error_at(codes::EXPECT_INVALID, span, pointer, "this checks nothing");
+        }
+    }
+}
+
+crate::checked!(Check);
+
+/// A text with a dot in it, with its place.
+#[derive(Debug, PartialEq)]
+struct Dotted(String, Span);
+
+impl<'de> Deserialize<'de> for Dotted {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stand_in = Self(String::new(), Span::default());
+        by_hand(deserializer, Some(stand_in), |reader, node, pointer| {
+            let text = reader.text_of(node, pointer, "a path")?;
+            if !text.contains('.') {
+                reader.error_at(codes::PATH_SYNTAX, node.span, pointer, "there is no dot");
+                return None;
+            }
+            Some(Self(text.to_owned(), node.span))
+        })
+    }
+}
+
+impl JsonSchema for Dotted {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Dotted".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
+    }
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Large {
+    first: String,
+    second: Wanted,
+    third: Dotted,
+    #[serde(default)]
+    flag: bool,
+    #[serde(default)]
+    words: Vec<Word>,
+    #[serde(default)]
+    pair: Option<(u8, u8)>,
+    #[serde(default)]
+    checks: Vec<Check>,
+    #[serde(default)]
+    small: Option<Small>,
+    #[serde(default, rename = "expectAll")]
+    expect_all: Option<bool>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Wanted {
+    one: u8,
+    #[serde(alias = "twoMore")]
+    two_more: u8,
+}
+
+/// A text, or an object with a text.
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+enum Word {
+    String(String),
+    Object(Small),
+}
+
+#[test]
+fn all_mistakes_of_a_struct_are_found_in_one_pass() {
+    let text = r#"{
+        "secnd": 0,
+        "third": "c",
+        "flag": "yes",
+        "words": ["a", 1, {"cmd": 2, "times": -1}, true],
+        "pair": [1, 300],
+        "checks": [{"path": 3, "equals": null, "matches": "d"}, {"path": "a.b"}, {"eqals": 1}],
+        "small": {"times": 1, "events": [{"say": 4}, {"move": [1, "x"]}, "stop"]},
+        "expectall": true
+    }"#;
+    let expected = [
+        "error C-FIELD-01 /first '{' the file has no `first`",
+        "error C-FIELD-01 /second '\"secnd\"' the file has no `second` (did you mean `second`?)",
+        "error C-PATH-01 /third '\"c\"' there is no dot",
+        "error C-FIELD-02 /flag '\"yes\"' `flag` must be true or false, not the string `yes`",
+        "error C-FIELD-02 /words/1 '1' `words[1]` must be a string or an object, not 1",
+        "error C-FIELD-02 /words/2/cmd '2' `cmd` must be a string, not 2",
+        "error C-FIELD-02 /words/2/times '-1' `times` must be an integer from 0 to 255, not -1",
+        "error C-FIELD-02 /words/3 'true' `words[3]` must be a string or an object, not true",
+        "error C-FIELD-02 /pair/1 '300' `pair[1]` must be an integer from 0 to 255, not 300",
+        "error C-FIELD-02 /checks/0/path '3' a path must be a string, not 3",
+        "error C-PATH-01 /checks/0/matches '\"d\"' there is no dot",
+        "error C-EXPECT-01 /checks/1 '{\"path\": \"a.b\"}' this checks nothing",
+        "error C-FIELD-01 /checks/2/path '{' `checks[2]` has no `path`",
+        "error C-FIELD-03 /checks/2/eqals '\"eqals\"' unknown key `eqals` in `checks[2]` (did you mean `equals`?)",
+        "error C-FIELD-01 /small/cmd '{' `small` has no `cmd`",
+        "error C-FIELD-02 /small/events/0/say '4' `say` must be a string, not 4",
+        "error C-FIELD-02 /small/events/1/move/1 '\"x\"' `move[1]` must be an integer from -2147483648 to 2147483647, not the string `x`",
+        "error C-FIELD-03 /expectall '\"expectall\"' unknown key `expectall` in the file (did you mean `expectAll`?)",
+    ];
+    assert_eq!(findings::<Large>(text), expected);
+    let value = read::<Large>(text)
+        .0
+        .value
+        .expect("only keys of the whole are missing");
+    assert_eq!((value.first.as_str(), value.third.0.as_str()), ("", ""));
+    assert_eq!((value.small, value.words.len()), (None, 1));
+}
+
+#[test]
+fn what_is_wrong_is_left_out_of_the_value() {
+    let text = r#"{"first": "a", "second": {"one": 1, "twoMore": 2}, "third": "c.d", "flag": 1,
+        "words": [1, "b", {"tims": 1}], "checks": [{"path": "e.f", "equals": null, "also": {"path": "g"}}]}"#;
+    let (decoded, source) = read::<Large>(text);
+    let value = decoded.value.expect("the rest is right");
+    assert_eq!(source.slice(value.third.1), "\"c.d\"");
+    assert!(!value.flag && value.small.is_none());
+    assert_eq!(value.words, [Word::String("b".to_owned())]);
+    assert_eq!(value.checks.len(), 1);
+    assert_eq!(value.checks[0].equals, Some(Json::Null));
+    assert_eq!(value.checks[0].also, []);
+    assert_eq!(decoded.diagnostics.len(), 5, "{:#?}", decoded.diagnostics);
+    let missing = r#"{"first": "a", "second": {"one": 1, "twoMore": "x"}, "third": "c.d"}"#;
+    assert_eq!(
+        findings::<Large>(missing),
+        [
+            "error C-FIELD-02 /second/twoMore '\"x\"' `twoMore` must be an integer from 0 to 255, not the string `x`"
+        ]
+    );
+}
+
+#[test]
+fn other_deserializers_refuse_what_is_read_by_hand() {
+    let error = serde_json::from_str::<Dotted>("\"a.b\"").expect_err("no node");
+    assert!(error.to_string().contains("read by hand"), "{error}");
+}
+
 #[test]
 fn places_count_from_the_offset() {
     let source = SourceFile::new("x.jsonl", "{}\n{\"cmd\": 7}\n");
@@ -200,6 +357,7 @@ fn places_count_from_the_offset() {
         offset: 3,
         what: "a line",
         format: &FORMAT,
+        yaml: None,
     };
     let decoded = decode::<Small>(&root, input);
     let place = decoded.diagnostics[0].place.as_ref().expect("a place");
@@ -235,6 +393,7 @@ fn what_is_nested_too_deep_is_refused() {
         offset: 0,
         what: "the file",
         format: &FORMAT,
+        yaml: None,
     };
     let decoded = decode::<Json>(&root, input);
     assert!(
