@@ -16,7 +16,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
     if let Some(available) = &tools.available {
         let patterns: Vec<ToolPattern> = available
             .iter()
-            .filter_map(|name| ToolPattern::new(name).ok())
+            .map(|name| ToolPattern::from(name.as_str()))
             .collect();
         let outside = calls_where(view, |call| !patterns.iter().any(|tool| call.is_of(tool)));
         if let Some(first) = outside.first() {

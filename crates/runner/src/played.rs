@@ -7,7 +7,7 @@ use std::mem;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use cuecard_judge::model::{AssertionCheck, TestCase, TestContext, TestTools, TraceInput};
+use cuecard_judge::model::{TestCase, TestContext, TestTools, TraceInput};
 use cuecard_judge::{Outcome, OutcomeStatus};
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -244,15 +244,8 @@ async fn perform(
         }
     };
     recorder.settle();
-    let forbids_a_tool = case.assertions.iter().any(|assertion| {
-        matches!(
-            assertion.check,
-            AssertionCheck::MustNotCallTool { .. }
-                | AssertionCheck::MaxToolCalls { .. }
-                | AssertionCheck::StopAfterSuccess { .. }
-                | AssertionCheck::AskClarifyingWhenAmbiguous { .. }
-        )
-    });
+    let mut assertions = case.assertions.iter();
+    let forbids_a_tool = assertions.any(|assertion| assertion.check.forbids_calls());
     let mut offered = Vec::new();
     if forbids_a_tool {
         tokio::select! {

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::assertion::{Assertion, AssertionCheck, Unproven};
+use super::{Assertion, AssertionCheck, ToolPattern, Unproven};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 use cuecard_trace::import::{Fixture, TranscriptFormat};
@@ -48,8 +49,8 @@ impl TestCase {
     /// Says what becomes of claims that are neither supported nor refuted, whatever the assertions say.
     pub fn set_unproven(&mut self, unproven: Unproven) {
         for assertion in &mut self.assertions {
-            if let AssertionCheck::ClaimsSupportedByFixtures { proof, .. } = &mut assertion.check {
-                proof.unproven = unproven;
+            if let AssertionCheck::ClaimsSupportedByFixtures(claims) = &mut assertion.check {
+                claims.unproven = unproven;
             }
         }
     }
@@ -123,12 +124,14 @@ pub struct TestContext {
 }
 
 /// `trigger`: what made the agent act.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Trigger {
-    /// `user_message`.
+    /// A message of the user.
     #[default]
     UserMessage,
-    /// `scheduler`.
+    /// A scheduler.
     Scheduler,
 }
 
@@ -166,68 +169,5 @@ pub struct ExpectedOutcome {
     pub failure_categories: Vec<String>,
 }
 
-/// The name of a tool, or a glob such as `mcp__github__*`.
-#[derive(Debug, Clone)]
-pub struct ToolPattern {
-    text: String,
-    regex: Option<Regex>,
-}
-
-impl ToolPattern {
-    /// A pattern in which `*` stands for any text and `?` for any character.
-    ///
-    /// # Errors
-    /// If it is too long to be one.
-    pub fn new(text: &str) -> Result<Self, regex::Error> {
-        let is_glob = text.contains(['*', '?']);
-        let regex = is_glob
-            .then(|| {
-                let pattern: String = text
-                    .chars()
-                    .map(|character| match character {
-                        '*' => ".*".to_owned(),
-                        '?' => ".".to_owned(),
-                        other => regex::escape(other.encode_utf8(&mut [0; 4])),
-                    })
-                    .collect();
-                Regex::new(&format!("(?s)^{pattern}$"))
-            })
-            .transpose()?;
-        Ok(Self {
-            text: text.to_owned(),
-            regex,
-        })
-    }
-
-    /// As it is written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether it means the tool called `name`.
-    pub fn matches(&self, name: &str) -> bool {
-        match &self.regex {
-            Some(regex) => regex.is_match(name),
-            None => self.text == name,
-        }
-    }
-}
-
 /// How long a test case may take when nobody says: five minutes.
 pub const DEFAULT_CASE_TIMEOUT: Duration = Duration::from_secs(300);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tools_are_named_or_globbed() {
-        let is_match =
-            |pattern: &str, name: &str| ToolPattern::new(pattern).expect("a pattern").matches(name);
-        assert!(is_match("web.search", "web.search"));
-        assert!(!is_match("web.search", "web_search"));
-        assert!(is_match("mcp__*__get_?", "mcp__a__b__get_x"));
-        assert!(!is_match("mcp__*", "a mcp__x"));
-        assert!(is_match("*", ""));
-    }
-}

@@ -8,14 +8,17 @@
 mod changes;
 mod claims;
 mod edits;
-mod forbidden;
-mod limits;
-mod watches;
 
 use std::collections::{BTreeMap, HashSet};
 
+pub(crate) use edits::{
+    MOST_CALLS, OTHER_TOOL, alter_leaves, before_answer, call_more, name_for, output_id, say_more,
+    with_output, without,
+};
+
 use super::{Outcome, OutcomeStatus};
-use crate::model::{Assertion, AssertionCheck, TestCase};
+use crate::assertions::Assertion;
+use crate::model::TestCase;
 use crate::redact_fields::FieldRedactor;
 use cuecard_trace::Trace;
 
@@ -294,12 +297,10 @@ pub fn mutate(
         };
         if !exercised.contains(&assertion.id) {
             mutations.unexercised.push(unexercised(None));
-        } else if let AssertionCheck::OutputOmits { patterns } = &assertion.check {
-            let unknown = patterns
-                .iter()
-                .filter(|pattern| !forbidden::is_literal(pattern));
-            let unknown = unknown.map(|pattern| unexercised(Some(pattern.text.clone())));
-            mutations.unexercised.extend(unknown);
+        } else {
+            let unmet = assertion.check.unmet().into_iter();
+            let unmet = unmet.map(|pattern| unexercised(Some(pattern.text.clone())));
+            mutations.unexercised.extend(unmet);
         }
     }
     mutations

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{fields, values};
+use crate::assertions::parts::free;
 use crate::model::{ExpectedOutcome, Fixture, TestContext, TestTools, Trigger};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
@@ -64,7 +65,7 @@ pub(super) fn context(reader: &mut Reader<'_>, object: Object<'_>) -> TestContex
 
 fn anything(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> Json {
     match reader.get(object, key) {
-        Some(node) => values::free(reader, node, &object.child_pointer(key)),
+        Some(node) => free(reader, node, &object.child_pointer(key)),
         None => Json::Null,
     }
 }
@@ -170,7 +171,7 @@ fn fixtures(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Fixture> {
         reader.text(below, "description", "`description`");
         let mut value = |key: &str| {
             let node = reader.get(below, key)?;
-            Some(values::free(reader, node, &below.child_pointer(key)))
+            Some(free(reader, node, &below.child_pointer(key)))
         };
         let (result, error) = (value("result"), value("error"));
         if result.is_some() && error.is_some() {

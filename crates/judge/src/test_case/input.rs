@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{fields, values};
+use crate::assertions::parts::free;
 use crate::model::{TraceInput, TranscriptFormat};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
@@ -250,7 +251,7 @@ fn variables(
         return Some(serde_json::Map::new());
     };
     let pointer = below.child_pointer("variables");
-    match values::free(reader, node, &pointer) {
+    match free(reader, node, &pointer) {
         cuecard_source::value::Json::Object(map) => Some(map),
         _ => {
             reader.wrong_type(node, &pointer, "`adapter_input.variables`", "an object");

@@ -10,6 +10,7 @@ mod schema;
 mod tests;
 mod values;
 
+pub(crate) use params::{ALWAYS, Params, read_params};
 pub use read::{Reading, read};
 pub use schema::schema;
 

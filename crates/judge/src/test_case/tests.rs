@@ -1,6 +1,8 @@
 use serde_json::json;
 
 use super::*;
+use crate::assertions::output::{OutputContains, OutputOmits};
+use crate::assertions::tools::{MustCallTool, ToolArgsMatch, Which};
 use crate::model::*;
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Severity as Level, any_error};
@@ -105,43 +107,45 @@ fn every_type_is_read_with_its_parameters() {
     assert_eq!(one.params, json!({"tool": "web_search"}));
     assert!(matches!(
         &one.check,
-        AssertionCheck::MustCallTool {
-            min_calls: 1,
+        AssertionCheck::MustCallTool(MustCallTool {
+            min_calls: None,
             max_calls: None,
             ..
-        }
+        })
     ));
     assert_eq!(find("must_not_call_tool").severity, Severity::Warning);
-    let AssertionCheck::OutputOmits { patterns } = &find("output_omits").check else {
+    let AssertionCheck::OutputOmits(OutputOmits { patterns, .. }) = &find("output_omits").check
+    else {
         panic!("omits")
     };
     assert!(
         patterns[0].regex.is_match("first\nSorry, no"),
         "by line, whatever the case"
     );
-    let AssertionCheck::OutputContains {
+    let AssertionCheck::OutputContains(OutputContains {
         regex,
         case_sensitive,
         ..
-    } = &find("output_contains").check
+    }) = &find("output_contains").check
     else {
         panic!("contains")
     };
     assert!(*case_sensitive && regex[0].regex.is_match("News") && !regex[0].regex.is_match("news"));
-    let AssertionCheck::ToolArgsMatch {
-        which, matching, ..
-    } = &find("tool_args_match").check
+    let AssertionCheck::ToolArgsMatch(ToolArgsMatch {
+        which,
+        r#match: matching,
+        ..
+    }) = &find("tool_args_match").check
     else {
         panic!("args")
     };
     assert_eq!(*which, Which::Nth(2));
-    assert_eq!(matching.args_equal, [("limit".to_owned(), json!(null))]);
-    let AssertionCheck::SchedulerOutboundCount { tool, .. } =
-        &find("scheduler_outbound_count").check
+    assert_eq!(json!(matching.args_equal.0), json!({ "limit": null }));
+    let AssertionCheck::SchedulerOutboundCount(outbound) = &find("scheduler_outbound_count").check
     else {
         panic!("outbound")
     };
-    assert_eq!(tool.text(), "outbound_send");
+    assert_eq!(outbound.tool.text(), "outbound_send");
 }
 
 #[test]
@@ -219,7 +223,7 @@ assertions:
             "J-CASE-02 7:26 `reporting.save_trace` must be true or false, not the string `yes`",
             "J-ASSERT-01 9:20 unknown assertion type `must_call_tol`",
             "J-CASE-06 10:11 two assertions have the id `a`",
-            "J-CASE-02 10:66 `min_calls` must be a non-negative integer, not the string `three`",
+            "J-CASE-02 10:66 `min_calls` must be a whole number, 0 or more, not the string `three`",
             "J-CASE-01 11:5 this assertion has no `id`",
             "J-CASE-04 11:57 `severity` is `critical` or `warning`, not `fatal`",
             "J-CASE-02 12:5 an assertion must be an object with `id`, `type` and `params`, not the string `nothing`",
@@ -393,7 +397,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "max_tokens",
             "{ limit: -1 }",
-            "J-CASE-02 `limit` must be a non-negative integer, not -1",
+            "J-CASE-02 `limit` must be a whole number, 0 or more, not -1",
         ),
         (
             "max_duration_ms",
@@ -469,12 +473,12 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "tool_call_order",
             "{ before: { tool: a, argz: { a: 1 } }, after: { event_type: final_output } }",
-            "J-ASSERT-02 unknown key `argz` in a selector",
+            "J-ASSERT-02 unknown key `argz` in `before`",
         ),
         (
             "trajectory",
             "{ mode: exact, calls: [ { tool: x, argz: { a: 1 } } ] }",
-            "J-ASSERT-02 unknown key `argz` in an expected call",
+            "J-ASSERT-02 unknown key `argz` in `calls[0]`",
         ),
     ] {
         assert_eq!(said_of(kind, params), [expected], "{kind} {params}");

@@ -32,7 +32,7 @@ use crate::{SourceFile, Span};
 
 pub use by_hand::{by_hand, checked};
 use recovery::{Mark, Marks, NodeId};
-pub use wrappers::{Items, Spanned, nullable, one_or_many};
+pub use wrappers::{Items, OneOrMany, Spanned, nullable, one_or_many};
 
 /// How deep lists and objects may stand in each other.
 const MAX_DEPTH: usize = 256;

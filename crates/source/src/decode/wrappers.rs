@@ -133,12 +133,14 @@ impl<T: JsonSchema> JsonSchema for Items<T> {
     }
 }
 
-/// One object, or an array of objects.
+/// One object, or an array of objects: for `#[schemars(with)]` of a field that [`one_or_many`] reads.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "$Kind", rename_all = "lowercase")]
 #[schemars(rename = "OneOrMany_{T}", untagged, inline)]
-enum OneOrMany<T> {
+pub enum OneOrMany<T> {
+    /// One.
     Object(T),
+    /// Any number.
     Array(Vec<T>),
 }
 

@@ -1,0 +1,364 @@
+//! Reads `assertions`: the struct of each type reads its parameters, and checks them.
+
+use std::collections::HashMap;
+
+use super::context::unique;
+use super::{fields, values};
+use crate::assertions::parts::{Pattern, Patterns, Regexes, Rules, patterns, regex};
+use crate::assertions::{Assert, Assertion, Kind};
+use crate::model::{CAPABILITIES, Severity};
+use cuecard_source::decode::{Input, decode};
+use cuecard_source::diagnostic::{Severity as Level, codes, did_you_mean};
+use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::reader::{Format, Object, Reader, is_custom};
+use cuecard_source::value::{Json, cut, push_pointer};
+
+/// What parameters call their mistakes: one that is unknown might be meant to ask for more.
+static FORMAT: Format = Format {
+    unknown: codes::ASSERT_PARAMS,
+    ..super::FORMAT
+};
+
+/// What to do about a check that always holds.
+pub(crate) const ALWAYS: &str = "it always holds: specify the value, or remove it";
+
+/// The parameters of an assertion as they are written, and what checks of them report.
+pub(crate) struct Params<'p, 's> {
+    reader: &'p mut Reader<'s>,
+    object: Object<'p>,
+    /// The type, in backticks.
+    whose: &'p str,
+    /// The id of the assertion.
+    pub(crate) id: &'p str,
+}
+
+impl<'p> Params<'p, '_> {
+    fn get(&self, key: &str) -> Option<&'p Node> {
+        self.reader.get(self.object, key)
+    }
+
+    /// Whether a parameter is there.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The text of a parameter; empty if it is none.
+    pub(crate) fn text(&self, key: &str) -> &'p str {
+        self.get(key).and_then(Node::as_str).unwrap_or_default()
+    }
+
+    /// Whether a parameter is a list without items.
+    pub(crate) fn is_empty(&self, key: &str) -> bool {
+        let items = self.get(key).and_then(Node::as_array);
+        items.is_some_and(<[_]>::is_empty)
+    }
+
+    /// Whether an object in a parameter has a key of the format, apart from those with an empty list or object.
+    pub(crate) fn says_something(&self, key: &str) -> bool {
+        let members = self.get(key).map(Node::members).unwrap_or_default();
+        members.iter().any(|member| {
+            let is_empty = match &member.value.kind {
+                NodeKind::Array(items) => items.is_empty(),
+                NodeKind::Object(members) => members.is_empty(),
+                NodeKind::Null => true,
+                _ => false,
+            };
+            !is_empty && !is_custom(&member.key)
+        })
+    }
+
+    /// Whether there are no parameters at all.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.object.node.members().is_empty()
+    }
+
+    /// Reports parameters that don't fit together, at `key` if it is there.
+    pub(crate) fn conflict(&mut self, key: &str, message: &str, help: &str) {
+        let node = self.get(key);
+        let span = node.unwrap_or(self.object.node).span;
+        let pointer = match node {
+            Some(_) => self.object.child_pointer(key),
+            None => self.object.pointer.to_owned(),
+        };
+        let message = format!("{}: {message}", self.whose);
+        let code = codes::ASSERT_PARAMS;
+        self.reader.error_at(code, span, &pointer, message).help = Some(help.to_owned());
+    }
+
+    /// Reports a lower bound above its upper bound.
+    pub(crate) fn ordered<T: PartialOrd>(
+        &mut self,
+        (low_key, low): (&str, Option<T>),
+        (high_key, high): (&str, Option<T>),
+    ) {
+        if low.zip(high).is_some_and(|(low, high)| low > high) {
+            let message =
+                format!("`{low_key}` is greater than `{high_key}`, so this can never hold");
+            self.conflict(high_key, &message, "swap them, or correct one");
+        }
+    }
+
+    /// Reports an exact number beside bounds.
+    pub(crate) fn exact_alone(&mut self, exact: &str, bounds: &[&str]) {
+        for bound in bounds {
+            if self.has(exact) && self.has(bound) {
+                let message = format!("`{exact}` and `{bound}` are redundant");
+                self.conflict(bound, &message, "keep one of them");
+            }
+        }
+    }
+
+    /// Reports a list of tools whose results count that is empty.
+    pub(crate) fn some_sources(&mut self) {
+        if self.is_empty("allowed_sources") {
+            let message = "`allowed_sources` is empty, so nothing could be supported";
+            let help = "name the tools, or write [\"*\"] for every tool";
+            self.conflict("allowed_sources", message, help);
+        }
+    }
+
+    /// Reports items of a list that are no JSON pointers.
+    pub(crate) fn check_pointers(&mut self, key: &str, texts: &[String]) {
+        for text in texts.iter().filter(|text| !text.starts_with('/')) {
+            let node = self.get(key).map(|list| {
+                let mut items = list.as_array().unwrap_or_default().iter();
+                items
+                    .find(|item| item.as_str() == Some(text))
+                    .unwrap_or(list)
+            });
+            let span = node.unwrap_or(self.object.node).span;
+            let message = format!(
+                "`{}` is not a valid JSON pointer: it must start with `/`",
+                cut(text, 60)
+            );
+            let pointer = self.object.child_pointer(key);
+            self.reader
+                .error_at(codes::ASSERT_PATTERN, span, &pointer, message);
+        }
+    }
+
+    /// Compiles the patterns of a parameter.
+    pub(crate) fn patterns(&mut self, key: &str, rules: Rules) -> Patterns {
+        let pointer = self.object.child_pointer(key);
+        let node = self.get(key);
+        Patterns(
+            node.map(|node| patterns(self.reader, node, &pointer, rules))
+                .unwrap_or_default(),
+        )
+    }
+
+    /// Compiles the regular expression of a parameter.
+    pub(crate) fn regex(&mut self, key: &str, rules: Rules) -> Pattern {
+        let pointer = self.object.child_pointer(key);
+        let node = self.get(key);
+        Pattern(
+            node.and_then(|node| regex(self.reader, node, &pointer, &format!("`{key}`"), rules)),
+        )
+    }
+
+    /// Compiles the regular expressions of an object in a parameter.
+    pub(crate) fn regexes(&mut self, outer: &str, inner: &str, rules: Rules) -> Regexes {
+        let mut pointer = self.object.child_pointer(outer);
+        push_pointer(&mut pointer, inner);
+        let Some(node) = self
+            .get(outer)
+            .and_then(|node| node.get(inner))
+            .filter(|node| !node.is_null())
+        else {
+            return Regexes::default();
+        };
+        let object = Object {
+            node,
+            pointer: &pointer,
+        };
+        if node.as_object().is_none() {
+            self.reader
+                .wrong_type(node, &pointer, &format!("`{inner}`"), "an object");
+        }
+        let members = node.members().iter().filter_map(|member| {
+            let what = format!("`{inner}.{}`", cut(&member.key, 60));
+            let pointer = object.child_pointer(&member.key);
+            let regex = regex(self.reader, &member.value, &pointer, &what, rules)?;
+            Some((member.key.clone(), regex))
+        });
+        Regexes(members.collect())
+    }
+}
+
+/// Reads the parameters of a type, and checks them.
+pub(crate) fn read_params<A: Assert>(params: &mut Params<'_, '_>) -> Option<A> {
+    let reader = &mut *params.reader;
+    let decoded = decode::<A>(
+        params.object.node,
+        Input {
+            source: reader.source,
+            offset: 0,
+            what: params.whose,
+            format: &FORMAT,
+            yaml: reader.yaml(),
+        },
+    );
+    for mut diagnostic in decoded.diagnostics {
+        if diagnostic.code == FORMAT.unknown {
+            diagnostic.severity = Level::Error;
+        }
+        if let Some(below) = &mut diagnostic.pointer {
+            below.insert_str(0, params.object.pointer);
+        }
+        reader.diagnostics.push(diagnostic);
+    }
+    let mut assertion = decoded.value?;
+    assertion.check(params);
+    Some(assertion)
+}
+
+const SEVERITIES: &[(&str, Severity)] = &[
+    ("critical", Severity::Critical),
+    ("warning", Severity::Warning),
+];
+
+pub(super) fn assertions(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Assertion> {
+    let example = "assertions: [ { id: …, type: must_call_tool, params: { tool: … } } ]";
+    let Some(node) = reader.required(object, "assertions", "the test case", example) else {
+        return Vec::new();
+    };
+    let NodeKind::Array(items) = &node.kind else {
+        reader.wrong_type(node, "/assertions", "`assertions`", "a list");
+        return Vec::new();
+    };
+    if items.is_empty() {
+        let message = "this test case asserts nothing, so it passes whatever happens";
+        let diagnostic = reader.warning(codes::CASE_EMPTY, node.span, message);
+        diagnostic.pointer = Some("/assertions".to_owned());
+        diagnostic.help = Some(format!("write {example}"));
+    }
+    let mut firsts = HashMap::new();
+    items
+        .iter()
+        .enumerate()
+        .filter_map(|(index, item)| {
+            let pointer = format!("/assertions/{index}");
+            let assertion = assertion(reader, item, &pointer);
+            if let Some(id) = item.get("id").filter(|id| id.as_str().is_some()) {
+                let text = id.as_str().unwrap_or_default();
+                unique(
+                    reader,
+                    &mut firsts,
+                    text,
+                    id.span,
+                    &pointer,
+                    "two assertions have",
+                );
+            }
+            assertion
+        })
+        .collect()
+}
+
+fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Assertion> {
+    if !matches!(node.kind, NodeKind::Object(_)) {
+        let wanted = "an object with `id`, `type` and `params`";
+        reader.wrong_type(node, pointer, "an assertion", wanted);
+        return None;
+    }
+    let object = Object { node, pointer };
+    reader.unknown_keys(object, fields::ASSERTION, &[], "this assertion");
+    reader.required(
+        object,
+        "id",
+        "this assertion",
+        "an `id`, unique in the test case",
+    );
+    let id = values::text(reader, object, "id");
+    let severity = reader.one_of(object, "severity", "`severity`", SEVERITIES);
+    let mut capabilities = values::texts(reader, object, "requires_capabilities");
+    misspelt_capabilities(reader, object, &capabilities);
+    let kind = kind(reader, object);
+    let empty = Node {
+        kind: NodeKind::Object(Vec::new()),
+        span: node.span,
+    };
+    let params_pointer = object.child_pointer("params");
+    let params = match reader.get(object, "params") {
+        Some(_) => values::map(reader, object, "params")?.0,
+        None => &empty,
+    };
+    let kind = kind?;
+    let check = (kind.read)(&mut Params {
+        reader,
+        object: Object {
+            node: params,
+            pointer: &params_pointer,
+        },
+        whose: &format!("`{}`", kind.name),
+        id: id.as_deref().unwrap_or_default(),
+    });
+    for required in kind.needs {
+        if !capabilities.iter().any(|one| one == required) {
+            capabilities.push((*required).to_owned());
+        }
+    }
+    Some(Assertion {
+        id: id?,
+        severity: severity.unwrap_or_default(),
+        requires_capabilities: capabilities,
+        check: check?,
+        params: match params.to_value() {
+            Json::Object(members) => Json::Object(members),
+            _ => Json::Object(serde_json::Map::new()),
+        },
+        span: node.span,
+    })
+}
+
+/// Refuses a capability that is written almost as a known one: an assertion that needs what no trace has is skipped.
+fn misspelt_capabilities(reader: &mut Reader<'_>, object: Object<'_>, names: &[String]) {
+    let known = || CAPABILITIES.iter().map(|(name, _)| *name);
+    let unknown = names.iter().filter(|name| !known().any(|one| one == *name));
+    for name in unknown {
+        let Some(meant) = did_you_mean(name, known()) else {
+            continue;
+        };
+        let key = "requires_capabilities";
+        let span = object.get(key).map_or(object.node.span, |node| node.span);
+        let message = format!("unknown trace capability `{}`", cut(name, 60));
+        let diagnostic = reader.error(codes::ASSERT_NEVER, span, message);
+        diagnostic.pointer = Some(object.child_pointer(key));
+        diagnostic.label = Some(format!("did you mean `{meant}`?"));
+        diagnostic.help = Some("with it, the assertion is always skipped".to_owned());
+    }
+}
+
+fn kind(reader: &mut Reader<'_>, object: Object<'_>) -> Option<&'static Kind> {
+    reader.required(
+        object,
+        "type",
+        "this assertion",
+        "what is asserted, such as type: must_call_tool",
+    )?;
+    let (text, node) = reader.text(object, "type", "`type`")?;
+    let mut kinds = Kind::ALL.iter();
+    let kind = kinds.find(|kind| kind.name == text);
+    if kind.is_none() {
+        let proposal = did_you_mean(text, Kind::ALL.iter().map(|kind| kind.name));
+        let message = format!("unknown assertion type `{}`", cut(text, 60));
+        let diagnostic = reader.error(codes::ASSERT_TYPE, node.span, message);
+        diagnostic.pointer = Some(object.child_pointer("type"));
+        diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
+        diagnostic.help = Some("`cuecard explain J-ASSERT-01` lists all types".to_owned());
+    }
+    kind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_unknown_types_lists_all() {
+        let page = codes::ASSERT_TYPE.page();
+        for kind in Kind::ALL {
+            assert!(page.contains(&format!("`{}`", kind.name)), "{}", kind.name);
+        }
+    }
+}
