@@ -45,7 +45,7 @@ pub(super) struct Keys(pub(super) &'static [&'static str]);
 impl Keys {
     fn names(self) -> impl Iterator<Item = &'static str> + Clone {
         let names = self.0.iter().copied();
-        names.filter(|name| !name.starts_with(['?', '!']))
+        names.filter(|name| !name.starts_with(['?', '!', '~']))
     }
 
     /// The keys without other spellings of them.
@@ -67,8 +67,8 @@ impl Keys {
             })
     }
 
-    fn is_closed(self) -> bool {
-        self.0.contains(&"!")
+    fn has_rule(self, rule: &str) -> bool {
+        self.0.contains(&rule)
     }
 }
 
@@ -115,14 +115,19 @@ impl<'a> Decoder<'a> {
             if error.shows_found {
                 error.message.push_str(&found(self.node));
             }
-            let mut span = self.context.span(self.node.span);
-            if matches!(self.node.kind, NodeKind::Object(_) | NodeKind::Array(_)) {
-                span = first_character(self.context.input.source, span);
-            }
+            let span = match self.node.kind {
+                NodeKind::Object(_) | NodeKind::Array(_) => self.first_character(),
+                _ => self.context.span(self.node.span),
+            };
             error.message.insert_str(0, &self.context.subject());
             error.place = Some((span, self.context.pointer()));
         }
         error
+    }
+
+    fn first_character(self) -> crate::Span {
+        let span = self.context.span(self.node.span);
+        first_character(self.context.input.source, span)
     }
 
     fn wrong_type(self, expected: &str) -> DecodeError {
@@ -205,16 +210,14 @@ impl<'a> Decoder<'a> {
         let wrong = members.find(|member| is_same_key(&member.key, missing));
         error.is_filed = wrong.is_some_and(|member| self.context.is_left_out(&member.value));
         let mut unknown = self.unknown(keys);
-        if let Some((typo, _)) = unknown.find(|(_, meant)| *meant == Some(missing)) {
-            error.label = Some(format!("did you mean `{missing}`?"));
-            error.place = Some((self.context.span(typo.key_span), self.pointer_to(&typo.key)));
-        } else if let Some(null) = self.node.get(missing) {
-            // Null is as good as absent, and there it stands.
-            error.place = Some((self.context.span(null.span), self.context.pointer()));
-        }
-        if error.place.is_some() {
-            error.message.insert_str(0, &self.context.subject());
-        }
+        let typo = unknown.find(|(_, meant)| *meant == Some(missing));
+        error.label = typo.map(|_| format!("did you mean `{missing}`?"));
+        // Null is as good as absent, and there it stands.
+        let null = self.node.get(missing).map(|null| null.span);
+        let span = typo.map(|(member, _)| member.key_span).or(null);
+        let span = span.map_or_else(|| self.first_character(), |span| self.context.span(span));
+        error.place = Some((span, self.pointer_to(missing)));
+        error.message.insert_str(0, &self.context.subject());
         error
     }
 
@@ -228,13 +231,16 @@ impl<'a> Decoder<'a> {
                 typos.push(meant);
                 continue;
             }
+            if keys.has_rule("~") && meant.is_none() {
+                continue;
+            }
             let key = member.key.as_str();
             let subject = self.context.subject();
             let message = format!("unknown key `{}` in {subject}", cut(key, 100));
             let mut found = Diagnostic::warning(input.format.unknown, message)
                 .at(input.source, self.context.span(member.key_span))
                 .with_pointer(self.pointer_to(key));
-            if keys.is_closed() || meant.is_some_and(asserts) {
+            if keys.has_rule("!") || meant.is_some_and(asserts) {
                 found.severity = Severity::Error;
             }
             match meant {
@@ -369,7 +375,8 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
         match name == SPANNED {
             true => visitor.visit_seq(SpanThenValue {
                 n_read: 0,
-                decoder: self,
+                span: self.context.span(self.node.span),
+                value: self,
             }),
             false => self.structure(Keys(fields), visitor),
         }
@@ -507,7 +514,8 @@ impl<'a> MapAccess<'a> for Entries<'a> {
                 .deserialize(BorrowedStrDeserializer::new(key))
                 .map(Some);
         };
-        let key = seed.deserialize(BorrowedStrDeserializer::new(&member.key));
+        let context = self.decoder.context;
+        let key = seed.deserialize(Key { member, context });
         key.map(Some).map_err(|mut error: DecodeError| {
             error
                 .message
@@ -601,23 +609,65 @@ impl<'a> VariantAccess<'a> for Variant<'a> {
     }
 }
 
-/// The three elements of a [`Spanned`]: where the value begins, where it ends, the value.
-struct SpanThenValue<'a> {
+/// The three elements of a [`Spanned`](super::Spanned): where the value begins, where it ends, the value.
+struct SpanThenValue<D> {
     n_read: u8,
-    decoder: Decoder<'a>,
+    span: crate::Span,
+    value: D,
 }
 
-impl<'a> SeqAccess<'a> for SpanThenValue<'a> {
+impl<'a, D: Deserializer<'a, Error = DecodeError> + Copy> SeqAccess<'a> for SpanThenValue<D> {
     type Error = DecodeError;
 
     fn next_element_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Result<Option<T::Value>> {
         self.n_read += 1;
-        let span = self.decoder.context.span(self.decoder.node.span);
         match self.n_read {
-            1 => seed.deserialize(span.start.into_deserializer()),
-            2 => seed.deserialize(span.end.into_deserializer()),
-            _ => seed.deserialize(self.decoder),
+            1 => seed.deserialize(self.span.start.into_deserializer()),
+            2 => seed.deserialize(self.span.end.into_deserializer()),
+            _ => seed.deserialize(self.value),
         }
         .map(Some)
+    }
+}
+
+/// A key: a string, perhaps with its place.
+#[derive(Clone, Copy)]
+struct Key<'a> {
+    member: &'a Member,
+    context: &'a Context<'a>,
+}
+
+impl<'de> Deserializer<'de> for Key<'de> {
+    type Error = DecodeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_borrowed_str(&self.member.key)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_seq(SpanThenValue {
+            n_read: 0,
+            span: self.context.span(self.member.key_span),
+            value: self,
+        })
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_enum(BorrowedStrDeserializer::new(&self.member.key))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map identifier ignored_any
     }
 }

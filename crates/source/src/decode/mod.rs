@@ -6,7 +6,8 @@
 //!
 //! - [`Spanned`] keeps the place of a value; [`by_hand`] hands over its node; [`checked!`](crate::checked) looks at a
 //!   struct when it was read;
-//! - an alias `?key` says that null is a value of `key` ([`nullable`]), an alias `!` that unknown keys are errors;
+//! - an alias `?key` says that null is a value of `key` ([`nullable`]), an alias `!` that unknown keys are errors, an alias
+//!   `~` that they are allowed, but for misspelt ones;
 //! - an enum with `#[serde(rename = "$Kind", rename_all = "lowercase")]` has a variant for each kind of value that may
 //!   stand there, such as `String` and `Object`.
 //!
@@ -32,7 +33,7 @@ use crate::{SourceFile, Span};
 
 pub use by_hand::{by_hand, checked};
 use recovery::{Mark, Marks, NodeId};
-pub use wrappers::{Items, OneOrMany, Spanned, nullable, one_or_many};
+pub use wrappers::{Items, OneOrMany, Spanned, entries, items, nullable, one_or_many};
 
 /// How deep lists and objects may stand in each other.
 const MAX_DEPTH: usize = 256;
@@ -61,7 +62,8 @@ pub struct Input<'a> {
 /// What was read.
 #[derive(Debug)]
 pub struct Decoded<T> {
-    /// The value without what is wrong in it; `None` if what is wrong or missing can't be left out.
+    /// The value without what is wrong in it, and with something empty for a key that the whole lacks; `None` if nothing is
+    /// left.
     pub value: Option<T>,
     /// What is wrong or doubtful, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,

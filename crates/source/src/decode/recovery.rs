@@ -78,7 +78,9 @@ impl Context<'_> {
 
     /// Files what was wrong in an attempt to read `whole`, and marks it.
     pub(super) fn settle<T>(&self, result: Result<T, DecodeError>, whole: &Node) -> Outcome<T> {
-        let holders = std::mem::take(&mut self.marks.borrow_mut().holders);
+        let mut holders = std::mem::take(&mut self.marks.borrow_mut().holders);
+        // The whole document may keep its stand-ins: there is an error, so nobody takes it for right.
+        holders.retain(|holder| *holder != self.root);
         let left_out: Vec<Mark> = match result {
             Ok(value) if holders.is_empty() => return Outcome::Read(value),
             Ok(_) => holders.into_iter().map(Mark::LeftOut).collect(),

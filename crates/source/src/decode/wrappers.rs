@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{self, SeqAccess, Visitor};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Span;
@@ -131,6 +131,43 @@ impl<T: JsonSchema> JsonSchema for Items<T> {
     fn inline_schema() -> bool {
         true
     }
+}
+
+/// Reads [`Items`]: for `#[serde(deserialize_with)]`.
+///
+/// # Errors
+/// It is no list.
+pub fn items<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    Items::deserialize(deserializer).map(|items| items.0)
+}
+
+/// Reads an object as the list of its entries, in the order of the text: for `#[serde(deserialize_with)]`. Keys may be
+/// [`Spanned`].
+///
+/// # Errors
+/// Those of the entries.
+pub fn entries<'de, D: Deserializer<'de>, K: Deserialize<'de>, V: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<(K, V)>, D::Error> {
+    struct Entries<K, V>(PhantomData<(K, V)>);
+    impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
+        type Value = Vec<(K, V)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut entries = Vec::new();
+            while let Some(entry) = map.next_entry()? {
+                entries.push(entry);
+            }
+            Ok(entries)
+        }
+    }
+    deserializer.deserialize_map(Entries(PhantomData))
 }
 
 /// One object, or an array of objects: for `#[schemars(with)]` of a field that [`one_or_many`] reads.
