@@ -405,7 +405,7 @@ proptest! {
         available in prop::option::of(prop::collection::vec(name().prop_map(str::to_owned), 0..3)),
     ) {
         let mut case = case();
-        case.tools.available = available;
+        case.tools.available = available.map(Texts);
         case.assertions = vec![assertion(check)];
         let snapshots = snapshots(&stored);
         let outcomes = judge_with(&case, &trace, &snapshots);

@@ -230,7 +230,7 @@ fn news() -> Judgement {
     case.tags = vec!["news".into(), "groundedness".into()];
     case.expected = Some(ExpectedOutcome {
         outcome: Some("a short list".into()),
-        failure_categories: vec!["groundedness".into()],
+        failure_categories: vec!["groundedness".into()].into(),
     });
     TestResult::judged(
         &case,

@@ -192,7 +192,7 @@ fn user_messages<'v>(view: &View<'v>) -> Vec<&'v str> {
     let listed = context
         .input_messages
         .iter()
-        .chain(&context.prior_messages)
+        .chain(context.prior_messages.iter())
         .chain(&view.trace.header.input_messages)
         .filter(|message| {
             let role = message.get("role").and_then(Json::as_str);

@@ -381,7 +381,7 @@ fn correcting_message(view: &View<'_>, fact: &str) -> usize {
         .header
         .input_messages
         .iter()
-        .chain(&view.case.context.input_messages)
+        .chain(view.case.context.input_messages.iter())
         .filter_map(|message| message.get("content").and_then(Json::as_str))
         .any(has_fact);
     if is_input {

@@ -21,6 +21,7 @@ pub mod tools;
 pub mod trajectory;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::Finding;
@@ -63,6 +64,7 @@ pub(crate) trait Assert: DeserializeOwned + JsonSchema + Into<AssertionCheck> {
 }
 
 /// What a reader and a schema need to know of a type.
+#[derive(Debug)]
 pub(crate) struct Kind {
     /// `type`.
     pub(crate) name: &'static str,
@@ -200,7 +202,9 @@ pub struct Assertion {
 }
 
 /// `severity`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Severity {
     /// A failure fails the test.
     #[default]

@@ -522,7 +522,7 @@ mod tests {
     #[test]
     fn a_forbidden_tool_that_nobody_has_is_said_out_loud() {
         let mut case = crate::samples::case();
-        case.tools.available = Some(vec!["web_search".into(), "web_fetch".into()]);
+        case.tools.available = Some(vec!["web_search".into(), "web_fetch".into()].into());
         let check = StopAfterSuccess {
             success_event: selects("tool_result", "web_fetch"),
             forbid_following: vec![selects("tool_call", "web_serch")],

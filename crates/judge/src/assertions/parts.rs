@@ -1,19 +1,16 @@
 //! Parts that the parameters of several assertions have in common: how they are read, and what their schemas say.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Deref;
 
 use regex::{Regex, RegexBuilder};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
 use crate::values::is_nothing;
 use cuecard_source::Span;
-use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::{Code, codes, did_you_mean};
 use cuecard_source::json::{Member, Node};
 use cuecard_source::reader::{Object, Reader, instead, is_custom};
@@ -23,12 +20,12 @@ use cuecard_trace::EventData;
 
 /// Defines types of a value whose text is looked at when it is read. Each derefs to what it holds.
 macro_rules! parts {
-    ($($(#[$meta:meta])* $part:ident($inner:ty) as $target:ty, $schema:tt, $read:expr;)*) => {$(
+    ($($(#[$meta:meta])* $vis:vis $part:ident($inner:ty) as $target:ty, $schema:tt, $read:expr;)*) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, Default)]
-        pub struct $part(pub $inner);
+        $vis struct $part($vis $inner);
 
-        impl Deref for $part {
+        impl std::ops::Deref for $part {
             type Target = $target;
 
             fn deref(&self) -> &$target {
@@ -42,22 +39,27 @@ macro_rules! parts {
             }
         }
 
-        impl<'de> Deserialize<'de> for $part {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let read: fn(&mut Reader<'_>, &Node, &str) -> Option<$inner> = $read;
-                by_hand(deserializer, Some(Self::default()), |reader, node, pointer| {
+        impl<'de> serde::Deserialize<'de> for $part {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                type Read = fn(
+                    &mut cuecard_source::reader::Reader<'_>,
+                    &cuecard_source::json::Node,
+                    &str,
+                ) -> Option<$inner>;
+                let read: Read = $read;
+                cuecard_source::decode::by_hand(deserializer, Some(Self::default()), |reader, node, pointer| {
                     read(reader, node, pointer).map(Self)
                 })
             }
         }
 
-        impl JsonSchema for $part {
-            fn schema_name() -> Cow<'static, str> {
+        impl schemars::JsonSchema for $part {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($part).into()
             }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
             }
 
             fn inline_schema() -> bool {
@@ -67,44 +69,46 @@ macro_rules! parts {
     )*};
 }
 
+pub(crate) use parts;
+
 parts! {
     /// A text that is not empty.
-    Text(String) as str, { "type": "string" }, |reader, node, pointer| {
+    pub Text(String) as str, { "type": "string" }, |reader, node, pointer| {
         let what = key_of(pointer);
         filled(reader, node, pointer, &what)
     };
     /// The name of a tool, or a glob such as `mcp__github__*`: `*` stands for any text and `?` for any character.
-    ToolPattern(Text) as str, { "type": "string" }, |reader, node, pointer| {
+    pub ToolPattern(Text) as str, { "type": "string" }, |reader, node, pointer| {
         let what = key_of(pointer);
         filled(reader, node, pointer, &what).map(Text)
     };
     /// Texts, none of them empty. One may stand alone.
-    Texts(Vec<String>) as [String], { "type": ["array", "string"], "items": { "type": "string" } },
+    pub Texts(Vec<String>) as [String], { "type": ["array", "string"], "items": { "type": "string" } },
         |reader, node, pointer| Some(items(reader, node, pointer, filled));
     /// Names of tools, or globs. One may stand alone.
-    Tools(Vec<ToolPattern>) as [ToolPattern], { "type": ["array", "string"], "items": { "type": "string" } },
+    pub Tools(Vec<ToolPattern>) as [ToolPattern], { "type": ["array", "string"], "items": { "type": "string" } },
         |reader, node, pointer| Some(items(reader, node, pointer, |reader, node, pointer, what| {
             filled(reader, node, pointer, what).map(|name| ToolPattern(Text(name)))
         }));
     /// Patterns, which the check of their assertion compiles. One may stand alone.
-    Patterns(Vec<TextPattern>) as [TextPattern], { "type": ["array", "string"], "items": { "type": "string" } },
+    pub Patterns(Vec<TextPattern>) as [TextPattern], { "type": ["array", "string"], "items": { "type": "string" } },
         |_, _, _| Some(Vec::new());
     /// A regular expression, which the check of its assertion compiles.
-    Pattern(Option<Regex>) as Option<Regex>, { "type": "string" }, |_, _, _| Some(None);
+    pub Pattern(Option<Regex>) as Option<Regex>, { "type": "string" }, |_, _, _| Some(None);
     /// Dotted keys and regular expressions, which the check of their assertion compiles.
-    Regexes(Vec<(String, Regex)>) as [(String, Regex)],
+    pub Regexes(Vec<(String, Regex)>) as [(String, Regex)],
         { "type": "object", "additionalProperties": { "type": "string" } }, |_, _, _| Some(Vec::new());
     /// Dotted keys and their values.
-    Args(Map<String, Json>) as Map<String, Json>, { "type": "object" }, dotted;
+    pub Args(Map<String, Json>) as Map<String, Json>, { "type": "object" }, dotted;
     /// A value of any type.
-    Value(Json) as Json, {}, |reader, node, pointer| Some(free(reader, node, pointer));
+    pub Value(Json) as Json, {}, |reader, node, pointer| Some(free(reader, node, pointer));
     /// A JSON Schema.
-    JsonSchemaText(Json) as Json, { "type": ["object", "boolean"] }, schema;
+    pub JsonSchemaText(Json) as Json, { "type": ["object", "boolean"] }, schema;
     /// A JSONPath.
-    Path(serde_json_path::JsonPath) as serde_json_path::JsonPath, { "type": "string" },
+    pub Path(serde_json_path::JsonPath) as serde_json_path::JsonPath, { "type": "string" },
         |reader, node, pointer| json_path(reader, node, pointer).map(|(path, _)| path);
     /// Groups of words and phrases that mean the same, two or more each.
-    Equivalents(Vec<Vec<String>>) as [Vec<String>], {
+    pub Equivalents(Vec<Vec<String>>) as [Vec<String>], {
         "type": "array",
         "items": { "type": "array", "minItems": 2, "items": { "type": "string", "minLength": 1 } },
     }, |reader, node, pointer| {
@@ -127,11 +131,17 @@ parts! {
         Some(groups.flatten().collect())
     };
     /// A part of something, from 0 to 1.
-    Share(f64) as f64, { "type": "number", "minimum": 0, "maximum": 1 },
+    pub Share(f64) as f64, { "type": "number", "minimum": 0, "maximum": 1 },
         |reader, node, pointer| number(reader, node, pointer, 1.0);
     /// A number from 0.
-    Amount(f64) as f64, { "type": "number", "minimum": 0 },
+    pub Amount(f64) as f64, { "type": "number", "minimum": 0 },
         |reader, node, pointer| number(reader, node, pointer, f64::INFINITY);
+}
+
+impl Serialize for Text {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
 }
 
 impl fmt::Display for Text {

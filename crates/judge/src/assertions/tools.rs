@@ -784,7 +784,7 @@ mod tests {
     #[test]
     fn a_tool_that_nobody_has_is_said_out_loud() {
         let mut case = case();
-        case.tools.available = Some(vec!["web_search".into(), "mcp__*".into()]);
+        case.tools.available = Some(vec!["web_search".into(), "mcp__*".into()].into());
         let said = |check| {
             let finding = judged_for(&case, check, &searches());
             (finding.vacuous, finding.help)

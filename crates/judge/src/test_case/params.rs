@@ -1,22 +1,32 @@
 //! Reads `assertions`: the struct of each type reads its parameters, and checks them.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
-use super::context::unique;
-use super::{fields, values};
-use crate::assertions::parts::{Pattern, Patterns, Regexes, Rules, patterns, regex};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+
+use super::context::Ids;
+use super::{FORMAT, part};
+use crate::assertions::parts::{
+    Pattern, Patterns, Regexes, Rules, Text, Texts, parts, patterns, regex,
+};
 use crate::assertions::{Assert, Assertion, Kind};
 use crate::model::{CAPABILITIES, Severity};
-use cuecard_source::decode::{Input, decode};
+use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::{Severity as Level, codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Format, Object, Reader, is_custom};
-use cuecard_source::value::{Json, cut, push_pointer};
+use cuecard_source::value::{cut, push_pointer};
 
 /// What parameters call their mistakes: one that is unknown might be meant to ask for more.
-static FORMAT: Format = Format {
+static PARAMS_FORMAT: Format = Format {
+    missing: codes::CASE_FIELD_MISSING,
+    wrong_type: codes::CASE_FIELD_TYPE,
     unknown: codes::ASSERT_PARAMS,
-    ..super::FORMAT
+    value: codes::CASE_FIELD_VALUE,
+    path: codes::ASSERT_PATTERN,
+    check: codes::ASSERT_PATTERN,
+    null_is_absent: true,
 };
 
 /// What to do about a check that always holds.
@@ -187,111 +197,140 @@ impl<'p> Params<'p, '_> {
 
 /// Reads the parameters of a type, and checks them.
 pub(crate) fn read_params<A: Assert>(params: &mut Params<'_, '_>) -> Option<A> {
-    let reader = &mut *params.reader;
-    let decoded = decode::<A>(
-        params.object.node,
-        Input {
-            source: reader.source,
-            offset: 0,
-            what: params.whose,
-            format: &FORMAT,
-            yaml: reader.yaml(),
-        },
-    );
-    for mut diagnostic in decoded.diagnostics {
-        if diagnostic.code == FORMAT.unknown {
-            diagnostic.severity = Level::Error;
-        }
-        if let Some(below) = &mut diagnostic.pointer {
-            below.insert_str(0, params.object.pointer);
-        }
-        reader.diagnostics.push(diagnostic);
+    let Object { node, pointer } = params.object;
+    let mut read = part::<A>(params.reader, node, pointer, params.whose, &PARAMS_FORMAT);
+    for unknown in read
+        .diagnostics
+        .iter_mut()
+        .filter(|found| found.code == PARAMS_FORMAT.unknown)
+    {
+        unknown.severity = Level::Error;
     }
-    let mut assertion = decoded.value?;
+    params.reader.diagnostics.extend(read.diagnostics);
+    let mut assertion = read.value?;
     assertion.check(params);
     Some(assertion)
 }
 
-const SEVERITIES: &[(&str, Severity)] = &[
-    ("critical", Severity::Critical),
-    ("warning", Severity::Warning),
-];
-
-pub(super) fn assertions(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Assertion> {
-    let example = "assertions: [ { id: …, type: must_call_tool, params: { tool: … } } ]";
-    let Some(node) = reader.required(object, "assertions", "the test case", example) else {
-        return Vec::new();
+parts! {
+    /// The entries of `assertions`. One reader reads them all, since it bounds their patterns together.
+    pub(super) Assertions(Vec<Assertion>) as [Assertion], {}, assertions;
+    /// An object.
+    pub(super) AnyObject(()) as (), { "type": "object" }, |reader, node, pointer| {
+        if node.as_object().is_none() {
+            reader.wrong_type(node, pointer, "`params`", "an object");
+        }
+        node.as_object().map(|_| ())
     };
-    let NodeKind::Array(items) = &node.kind else {
-        reader.wrong_type(node, "/assertions", "`assertions`", "a list");
-        return Vec::new();
+}
+
+/// An entry of `assertions` without what its type says.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "assertion")]
+pub(super) struct Entry {
+    /// Name of the assertion, unique in its test case.
+    id: Text,
+    /// What is asserted.
+    r#type: TypeName,
+    /// Whether it fails the test (default: critical) or only warns.
+    severity: Option<Severity>,
+    /// Capabilities that the trace must have; otherwise the assertion is skipped.
+    #[serde(default)]
+    requires_capabilities: Texts,
+    /// The parameters of the type.
+    #[allow(dead_code, reason = "they are read by the type")]
+    params: Option<AnyObject>,
+}
+
+/// `type`.
+#[derive(Debug)]
+struct TypeName(&'static Kind);
+
+impl<'de> Deserialize<'de> for TypeName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(
+            deserializer,
+            Kind::ALL.first().map(Self),
+            |reader, node, pointer| {
+                let text = reader.text_of(node, pointer, "`type`")?;
+                let kind = Kind::ALL.iter().find(|kind| kind.name == text);
+                if kind.is_none() {
+                    let proposal = did_you_mean(text, Kind::ALL.iter().map(|kind| kind.name));
+                    let message = format!("unknown assertion type `{}`", cut(text, 60));
+                    let diagnostic =
+                        reader.error_at(codes::ASSERT_TYPE, node.span, pointer, message);
+                    diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
+                    diagnostic.help =
+                        Some("`cuecard explain J-ASSERT-01` lists all types".to_owned());
+                }
+                kind.map(Self)
+            },
+        )
+    }
+}
+
+impl JsonSchema for TypeName {
+    fn schema_name() -> Cow<'static, str> {
+        "type".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+}
+
+fn assertions(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<Assertion>> {
+    let Some(items) = node.as_array() else {
+        reader.wrong_type(node, pointer, "`assertions`", "a list");
+        return None;
     };
     if items.is_empty() {
         let message = "this test case asserts nothing, so it passes whatever happens";
         let diagnostic = reader.warning(codes::CASE_EMPTY, node.span, message);
-        diagnostic.pointer = Some("/assertions".to_owned());
+        diagnostic.pointer = Some(pointer.to_owned());
+        let example = "assertions: [ { id: …, type: must_call_tool, params: { tool: … } } ]";
         diagnostic.help = Some(format!("write {example}"));
     }
-    let mut firsts = HashMap::new();
-    items
-        .iter()
-        .enumerate()
-        .filter_map(|(index, item)| {
-            let pointer = format!("/assertions/{index}");
-            let assertion = assertion(reader, item, &pointer);
-            if let Some(id) = item.get("id").filter(|id| id.as_str().is_some()) {
-                let text = id.as_str().unwrap_or_default();
-                unique(
-                    reader,
-                    &mut firsts,
-                    text,
-                    id.span,
-                    &pointer,
-                    "two assertions have",
-                );
-            }
-            assertion
-        })
-        .collect()
+    let mut ids = Ids::new("two assertions have");
+    let items = items.iter().enumerate().filter_map(|(idx, item)| {
+        let pointer = format!("{pointer}/{idx}");
+        let assertion = assertion(reader, item, &pointer);
+        if let Some(id) = item.get("id")
+            && let Some(text) = id.as_str()
+        {
+            ids.add(reader, text, id.span, &format!("{pointer}/id"));
+        }
+        assertion
+    });
+    Some(items.collect())
 }
 
 fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Assertion> {
-    if !matches!(node.kind, NodeKind::Object(_)) {
-        let wanted = "an object with `id`, `type` and `params`";
-        reader.wrong_type(node, pointer, "an assertion", wanted);
-        return None;
-    }
+    let read = part::<Entry>(reader, node, pointer, "this assertion", &FORMAT);
+    reader.diagnostics.extend(read.diagnostics);
+    let entry = read.value?;
     let object = Object { node, pointer };
-    reader.unknown_keys(object, fields::ASSERTION, &[], "this assertion");
-    reader.required(
-        object,
-        "id",
-        "this assertion",
-        "an `id`, unique in the test case",
-    );
-    let id = values::text(reader, object, "id");
-    let severity = reader.one_of(object, "severity", "`severity`", SEVERITIES);
-    let mut capabilities = values::texts(reader, object, "requires_capabilities");
+    let mut capabilities = entry.requires_capabilities.0;
     misspelt_capabilities(reader, object, &capabilities);
-    let kind = kind(reader, object);
+    let kind = entry.r#type.0;
     let empty = Node {
         kind: NodeKind::Object(Vec::new()),
         span: node.span,
     };
-    let params_pointer = object.child_pointer("params");
-    let params = match reader.get(object, "params") {
-        Some(_) => values::map(reader, object, "params")?.0,
-        None => &empty,
-    };
-    let kind = kind?;
+    let params = reader.get(object, "params").unwrap_or(&empty);
     let check = (kind.read)(&mut Params {
         reader,
         object: Object {
             node: params,
-            pointer: &params_pointer,
+            pointer: &object.child_pointer("params"),
         },
         whose: &format!("`{}`", kind.name),
-        id: id.as_deref().unwrap_or_default(),
+        id: &entry.id,
     });
     for required in kind.needs {
         if !capabilities.iter().any(|one| one == required) {
@@ -299,14 +338,11 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
         }
     }
     Some(Assertion {
-        id: id?,
-        severity: severity.unwrap_or_default(),
+        id: entry.id.0,
+        severity: entry.severity.unwrap_or_default(),
         requires_capabilities: capabilities,
         check: check?,
-        params: match params.to_value() {
-            Json::Object(members) => Json::Object(members),
-            _ => Json::Object(serde_json::Map::new()),
-        },
+        params: params.to_value(),
         span: node.span,
     })
 }
@@ -327,27 +363,6 @@ fn misspelt_capabilities(reader: &mut Reader<'_>, object: Object<'_>, names: &[S
         diagnostic.label = Some(format!("did you mean `{meant}`?"));
         diagnostic.help = Some("with it, the assertion is always skipped".to_owned());
     }
-}
-
-fn kind(reader: &mut Reader<'_>, object: Object<'_>) -> Option<&'static Kind> {
-    reader.required(
-        object,
-        "type",
-        "this assertion",
-        "what is asserted, such as type: must_call_tool",
-    )?;
-    let (text, node) = reader.text(object, "type", "`type`")?;
-    let mut kinds = Kind::ALL.iter();
-    let kind = kinds.find(|kind| kind.name == text);
-    if kind.is_none() {
-        let proposal = did_you_mean(text, Kind::ALL.iter().map(|kind| kind.name));
-        let message = format!("unknown assertion type `{}`", cut(text, 60));
-        let diagnostic = reader.error(codes::ASSERT_TYPE, node.span, message);
-        diagnostic.pointer = Some(object.child_pointer("type"));
-        diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
-        diagnostic.help = Some("`cuecard explain J-ASSERT-01` lists all types".to_owned());
-    }
-    kind
 }
 
 #[cfg(test)]

@@ -1,47 +1,29 @@
-//! The JSON Schema of test cases, for editors: made from the structs of the assertions, and of the rest from tables of keys.
+//! The JSON Schema of test cases, for editors: made from the structs that read them.
 
 use schemars::generate::SchemaSettings;
 use serde_json::json;
 
-use super::fields;
+use super::read::Document;
 use crate::assertions::Kind;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{object, schema_document};
+use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a test case of version 0.1.
 pub fn schema() -> Json {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut root = json!(generator.root_schema_for::<Document>());
     let schemas = Kind::ALL
         .iter()
         .map(|kind| (kind, (kind.schema)(&mut generator)));
     let of_types = schemas.map(|(kind, schema)| params(kind, json!(schema)));
     let of_types: Json = of_types.collect();
-    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
-    let mut assertion = object(fields::ASSERTION);
-    assertion["properties"]["type"]["enum"] = json!(names);
-    assertion["allOf"] = of_types;
-    let mut context = object(fields::CONTEXT);
-    let mut scheduler = object(fields::SCHEDULER);
-    scheduler["type"] = json!(["object", "null"]);
-    scheduler["description"] = context["properties"]["scheduler_context"]["description"].take();
-    context["properties"]["scheduler_context"] = scheduler;
-    let mut root = object(fields::ROOT);
-    let mut definitions = json!({
-        "adapter_input": object(fields::INPUT),
-        "scenario": context,
-        "message": object(fields::MESSAGE),
-        "tools": object(fields::TOOLS),
-        "fixture": object(fields::FIXTURE),
-        "policy": object(fields::POLICY),
-        "expected": object(fields::EXPECTED),
-        "reporting": object(fields::REPORTING),
-        "assertion": assertion,
-    });
     for (name, mut schema) in generator.take_definitions(true) {
-        close(&mut schema);
-        definitions[name] = schema;
+        if matches!(name.as_str(), "selector" | "args_match" | "call") {
+            close(&mut schema);
+        }
+        root["$defs"][name] = schema;
     }
-    root["$defs"] = definitions;
+    root["$defs"]["assertion"]["allOf"] = of_types;
     schema_document(
         "test-case",
         "0.1",

@@ -77,19 +77,19 @@ fn every_type_is_read_with_its_parameters() {
     assert_eq!(file.to_str(), Some("./replay.json"));
     assert_eq!(case.source.slice(*span), "./replay.json");
     assert_eq!(case.context.group_id.as_deref(), Some("group-a"));
-    assert_eq!(case.context.trigger, Trigger::Scheduler);
+    assert_eq!(case.context.trigger(), Trigger::Scheduler);
     assert_eq!(case.context.scheduler_context["timezone"], "UTC");
     assert_eq!(case.context.input_messages[0]["content"], "What's new?");
-    assert_eq!(case.context.task_id, None);
+    assert!(case.context.task_id.is_none());
     assert_eq!(
         case.tools.available.as_deref().map(<[String]>::len),
         Some(2)
     );
     assert_eq!(case.tools.fixtures[0].result, Some(json!({"items": []})));
-    assert_eq!(case.tools.max_calls, Some(5));
-    assert!(case.tools.forbidden[0].matches("shell.exec"));
+    assert_eq!(case.tools.policy.max_calls, Some(5));
+    assert!(case.tools.policy.forbidden[0].matches("shell.exec"));
     let expected = case.expected.as_ref().expect("given");
-    assert_eq!(expected.failure_categories, ["tool_usage"]);
+    assert_eq!(*expected.failure_categories, ["tool_usage"]);
     assert!(!case.save_trace);
     assert_eq!(case.redact_fields, ["token"]);
     let find = |name: &str| {

@@ -249,7 +249,7 @@ fn the_memory_must_have_been_there() {
         (json!("Likes cats."), Verdict::Fails),
     ] {
         let mut trial = Trial::new("Done.");
-        trial.case.context.memory_snapshot = snapshot;
+        trial.case.context.memory_snapshot = snapshot.into();
         assert_eq!(
             recalled(&trial.view(), Some("group-a"), fact, &[], true).verdict,
             verdict
@@ -257,7 +257,7 @@ fn the_memory_must_have_been_there() {
     }
     let mut trial = Trial::new("");
     trial.case.context.prior_messages =
-        vec![json!({ "role": "user", "content": "No emoji in replies!" })];
+        vec![json!({ "role": "user", "content": "No emoji in replies!" })].into();
     assert_eq!(
         recalled(&trial.view(), None, fact, &[], true).verdict,
         Verdict::Fails
