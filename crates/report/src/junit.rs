@@ -228,7 +228,7 @@ pub(super) fn non_success(
 impl OpenStep {
     fn of(step: &Step) -> Self {
         let tool = step.tool.to_string();
-        let label = match (&step.description, &step.id) {
+        let label = match (step.description.as_deref(), &step.id) {
             (Some(Template::Literal(Json::String(text))), _) => text.clone(),
             (_, Some(id)) => id.clone(),
             (_, None) => tool.clone(),

@@ -1,11 +1,11 @@
 //! `no_fabricated_source_or_citation`: what the output cites was there.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::parts::{Patterns, Rules, ToolPattern, Tools};

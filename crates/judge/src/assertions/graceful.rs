@@ -3,11 +3,11 @@
 //! Both are told by phrases. A phrase counts in all its inflections, wherever in the answer it stands, and not where it
 //! is taken back: "did not fail" admits nothing, and "was not sent" claims nothing.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::limits::error_at;

@@ -1,11 +1,11 @@
 //! `claims_supported_by_fixtures`: what the output claims is proved by the tools' results.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::HashSet;
 
 use cuecard_source::value::{Json, cut};
 use cuecard_trace::EventData;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::parts::{Equivalents, Patterns, Rules, Share, Tools};

@@ -77,6 +77,10 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
+    pub(crate) fn of_name(name: &str) -> Option<&'static Self> {
+        Self::ALL.iter().find(|kind| kind.name == name)
+    }
+
     const fn of<A: Assert>() -> Self {
         Self {
             name: A::TYPE,

@@ -1,10 +1,10 @@
 //! What the last answer says and what it leaves out.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::cell::LazyCell;
 use std::ops::Range;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::parts::{Patterns, Rules, TextPattern, Texts};

@@ -1,10 +1,10 @@
 //! Whether the agent asks before it acts.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, json};
 
 use super::output::empty_help;

@@ -1,9 +1,9 @@
 //! `retry_policy_respected`.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::parts::{Texts, ToolPattern};

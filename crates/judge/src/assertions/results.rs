@@ -1,10 +1,10 @@
 //! What tools answered, and what stands anywhere in the trace.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 use serde_json_path::NormalizedPath;
 

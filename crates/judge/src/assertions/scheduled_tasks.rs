@@ -1,9 +1,9 @@
 //! `scheduler_task_runs` and `scheduler_outbound_count`.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::parts::{Text, ToolPattern};

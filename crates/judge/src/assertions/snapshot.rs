@@ -1,11 +1,11 @@
 //! Whether a trace equals a stored one by meaning.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::Assert;

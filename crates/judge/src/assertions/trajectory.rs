@@ -1,9 +1,9 @@
 //! The calls of a trace as a whole, against those that were expected.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::parts::{Args, ToolPattern};

@@ -1,9 +1,7 @@
 //! Reads `assertions`: the struct of each type reads its parameters, and checks them.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::context::Ids;
 use super::{FORMAT, part};
@@ -12,7 +10,6 @@ use crate::assertions::parts::{
 };
 use crate::assertions::{Assert, Assertion, Kind};
 use crate::model::{CAPABILITIES, Severity};
-use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::{Severity as Level, codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Format, Object, Reader, is_custom};
@@ -207,7 +204,7 @@ pub(crate) fn read_params<A: Assert>(params: &mut Params<'_, '_>) -> Option<A> {
         unknown.severity = Level::Error;
     }
     params.reader.diagnostics.extend(read.diagnostics);
-    let mut assertion = read.value?;
+    let mut assertion = read.value.filter(|_| read.is_whole)?;
     assertion.check(params);
     Some(assertion)
 }
@@ -215,6 +212,8 @@ pub(crate) fn read_params<A: Assert>(params: &mut Params<'_, '_>) -> Option<A> {
 parts! {
     /// The entries of `assertions`. One reader reads them all, since it bounds their patterns together.
     pub(super) Assertions(Vec<Assertion>) as [Assertion], {}, assertions;
+    /// `type`.
+    TypeName(()) as (), {}, |reader, node, pointer| kind(reader, node, pointer).map(|_| ());
     /// An object.
     pub(super) AnyObject(()) as (), { "type": "object" }, |reader, node, pointer| {
         if node.as_object().is_none() {
@@ -231,6 +230,10 @@ pub(super) struct Entry {
     /// Name of the assertion, unique in its test case.
     id: Text,
     /// What is asserted.
+    #[allow(
+        dead_code,
+        reason = "it is looked up once more, since this one may stand for another"
+    )]
     r#type: TypeName,
     /// Whether it fails the test (default: critical) or only warns.
     severity: Option<Severity>,
@@ -242,46 +245,17 @@ pub(super) struct Entry {
     params: Option<AnyObject>,
 }
 
-/// `type`.
-#[derive(Debug)]
-struct TypeName(&'static Kind);
-
-impl<'de> Deserialize<'de> for TypeName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        by_hand(
-            deserializer,
-            Kind::ALL.first().map(Self),
-            |reader, node, pointer| {
-                let text = reader.text_of(node, pointer, "`type`")?;
-                let kind = Kind::ALL.iter().find(|kind| kind.name == text);
-                if kind.is_none() {
-                    let proposal = did_you_mean(text, Kind::ALL.iter().map(|kind| kind.name));
-                    let message = format!("unknown assertion type `{}`", cut(text, 60));
-                    let diagnostic =
-                        reader.error_at(codes::ASSERT_TYPE, node.span, pointer, message);
-                    diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
-                    diagnostic.help =
-                        Some("`cuecard explain J-ASSERT-01` lists all types".to_owned());
-                }
-                kind.map(Self)
-            },
-        )
+fn kind(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<&'static Kind> {
+    let text = reader.text_of(node, pointer, "`type`")?;
+    let kind = Kind::of_name(text);
+    if kind.is_none() {
+        let proposal = did_you_mean(text, Kind::ALL.iter().map(|kind| kind.name));
+        let message = format!("unknown assertion type `{}`", cut(text, 60));
+        let found = reader.error_at(codes::ASSERT_TYPE, node.span, pointer, message);
+        found.label = proposal.map(|name| format!("did you mean `{name}`?"));
+        found.help = Some("`cuecard explain J-ASSERT-01` lists all types".to_owned());
     }
-}
-
-impl JsonSchema for TypeName {
-    fn schema_name() -> Cow<'static, str> {
-        "type".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
-        json_schema!({ "type": "string", "enum": names })
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
+    kind
 }
 
 fn assertions(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<Assertion>> {
@@ -317,7 +291,7 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
     let object = Object { node, pointer };
     let mut capabilities = entry.requires_capabilities.0;
     misspelt_capabilities(reader, object, &capabilities);
-    let kind = entry.r#type.0;
+    let kind = Kind::of_name(object.get("type")?.as_str()?)?;
     let empty = Node {
         kind: NodeKind::Object(Vec::new()),
         span: node.span,

@@ -23,6 +23,8 @@ pub fn schema() -> Json {
         }
         root["$defs"][name] = schema;
     }
+    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
+    root["$defs"]["assertion"]["properties"]["type"]["enum"] = json!(names);
     root["$defs"]["assertion"]["allOf"] = of_types;
     schema_document(
         "test-case",

@@ -214,19 +214,19 @@ assertions:
             "J-CASE-05 1:17 unsupported version `0.7`",
             "J-CASE-04 2:5 the id `a/b` can't be part of a file name",
             "J-CASE-03 3:1 unknown key `titel` in the test case",
-            "J-CASE-04 4:10 `adapter` is `nanoclaw` or `cuecard`, not `nanoclaw-replay`",
+            "J-CASE-04 4:10 `adapter` must be `nanoclaw` or `cuecard`, not `nanoclaw-replay`",
             "J-CASE-03 5:18 unknown key `replay_fil` in `adapter_input`",
-            "J-CASE-04 6:22 `scenario.trigger` is `user_message` or `scheduler`, not `sometimes`",
+            "J-CASE-04 6:22 `trigger` must be `user_message` or `scheduler`, not `sometimes`",
             "J-CASE-02 6:50 a message must be an object, not the string `hello`",
             "J-CASE-01 6:57 a message has no `content`",
             "J-CASE-02 6:84 `group_id` must be a string, not 12",
-            "J-CASE-02 7:26 `reporting.save_trace` must be true or false, not the string `yes`",
+            "J-CASE-02 7:26 `save_trace` must be true or false, not the string `yes`",
             "J-ASSERT-01 9:20 unknown assertion type `must_call_tol`",
             "J-CASE-06 10:11 two assertions have the id `a`",
-            "J-CASE-02 10:66 `min_calls` must be a whole number, 0 or more, not the string `three`",
+            "J-CASE-02 10:66 `min_calls` must be a non-negative integer, not the string `three`",
             "J-CASE-01 11:5 this assertion has no `id`",
-            "J-CASE-04 11:57 `severity` is `critical` or `warning`, not `fatal`",
-            "J-CASE-02 12:5 an assertion must be an object with `id`, `type` and `params`, not the string `nothing`",
+            "J-CASE-04 11:57 `severity` must be `critical` or `warning`, not `fatal`",
+            "J-CASE-02 12:5 this assertion must be an object, not the string `nothing`",
         ]
     );
     let help = |code: &str, message: &str| {
@@ -397,7 +397,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "max_tokens",
             "{ limit: -1 }",
-            "J-CASE-02 `limit` must be a whole number, 0 or more, not -1",
+            "J-CASE-02 `limit` must be a non-negative integer, not -1",
         ),
         (
             "max_duration_ms",

@@ -25,6 +25,9 @@ pub(super) const NODE: &str = "$Node";
 /// The name of a struct that is checked when it was read.
 pub(super) const CHECKED: &str = "$Checked";
 
+/// The same, where a check looks at the object alone, so that it may run with a stand-in for a missing key, too.
+pub(super) const CHECKED_ALWAYS: &str = "$CheckedAlways";
+
 /// What the visitor gets.
 struct Handed {
     node: Node,
@@ -61,8 +64,8 @@ pub fn by_hand<'de, D: Deserializer<'de>, T>(
     deserializer.deserialize_newtype_struct(NODE, Piece { stand_in, read })
 }
 
-/// Reads a struct by `read`, then calls `check` with it and the object that it was read from, unless a required key is
-/// missing. [`crate::checked`] writes the call.
+/// Reads a struct by `read`, then calls `check` with it and the object that it was read from; if a required key is missing,
+/// only if that `is_always` done. [`crate::checked`] writes the call.
 ///
 /// # Errors
 /// Those of `read`.
@@ -70,15 +73,22 @@ pub fn checked<'de, D: Deserializer<'de>, S: DeserializeSeed<'de>>(
     deserializer: D,
     read: S,
     check: impl FnOnce(&mut S::Value, &mut Reader<'_>, Object<'_>),
+    is_always: bool,
 ) -> Result<S::Value, D::Error> {
-    deserializer.deserialize_newtype_struct(CHECKED, Whole { read, check })
+    let name = match is_always {
+        true => CHECKED_ALWAYS,
+        false => CHECKED,
+    };
+    deserializer.deserialize_newtype_struct(name, Whole { read, check })
 }
 
 /// Implements `Deserialize` for a type with `#[serde(remote = "Self")]` and a method `check(&mut self, &mut Reader<'_>,
-/// Object<'_>)`, which files what serde can't say.
+/// Object<'_>)`, which files what serde can't say. After `always` it is called for a struct with a stand-in for a required
+/// key, too.
 #[macro_export]
 macro_rules! checked {
-    ($($type:ty),+ $(,)?) => {$(
+    (always $($type:ty),+ $(,)?) => { $crate::checked!(@ true, $($type),+); };
+    (@ $is_always:literal, $($type:ty),+) => {$(
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Derived;
@@ -92,10 +102,11 @@ macro_rules! checked {
                         <$type>::deserialize(deserializer)
                     }
                 }
-                $crate::decode::checked(deserializer, Derived, <$type>::check)
+                $crate::decode::checked(deserializer, Derived, <$type>::check, $is_always)
             }
         }
     )+};
+    ($($type:ty),+ $(,)?) => { $crate::checked!(@ false, $($type),+); };
 }
 
 /// Takes the node, and leaves the findings.
@@ -182,7 +193,7 @@ pub(super) struct HandOver<'a> {
 
 #[derive(Clone, Copy)]
 enum Next {
-    Struct,
+    Struct { is_always: bool },
     Node { is_whole: bool },
     Findings,
 }
@@ -190,9 +201,11 @@ enum Next {
 impl<'a> HandOver<'a> {
     /// For a piece with this reserved name.
     pub(super) fn new(decoder: Decoder<'a>, name: &str) -> Self {
-        let next = match name == CHECKED {
-            true => Next::Struct,
-            false => Next::Node { is_whole: true },
+        let next = match name {
+            NODE => Next::Node { is_whole: true },
+            _ => Next::Struct {
+                is_always: name == CHECKED_ALWAYS,
+            },
         };
         Self { decoder, next }
     }
@@ -207,11 +220,11 @@ impl<'a> SeqAccess<'a> for HandOver<'a> {
     ) -> Result<Option<T::Value>, DecodeError> {
         let Decoder { node, context } = self.decoder;
         match self.next {
-            Next::Struct => {
+            Next::Struct { is_always } => {
                 let n_stand_ins = || context.marks.borrow().holders.len();
                 let before = n_stand_ins();
                 let value = seed.deserialize(self.decoder)?;
-                let is_whole = n_stand_ins() == before;
+                let is_whole = is_always || n_stand_ins() == before;
                 self.next = Next::Node { is_whole };
                 return Ok(Some(value));
             }

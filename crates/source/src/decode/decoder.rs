@@ -9,7 +9,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::by_hand::{CHECKED, HandOver, NODE};
+use super::by_hand::{CHECKED, CHECKED_ALWAYS, HandOver, NODE};
 use super::recovery::{Mark, Outcome, StandIn, id};
 use super::wrappers::{ITEMS, KIND, SPANNED};
 use super::{Context, DecodeError, MAX_DEPTH, MAX_ITEMS, PathStep, StepName};
@@ -294,7 +294,7 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
         deserialize_u8 visit_u8 u8, "an integer from 0 to 255";
         deserialize_u16 visit_u16 u16, "an integer from 0 to 65535";
         deserialize_u32 visit_u32 u32, "an integer from 0 to 4294967295";
-        deserialize_u64 visit_u64 u64, "a whole number, 0 or more";
+        deserialize_u64 visit_u64 u64, "a non-negative integer";
         deserialize_i8 visit_i8 i8, "an integer from -128 to 127";
         deserialize_i16 visit_i16 i16, "an integer from -32768 to 32767";
         deserialize_i32 visit_i32 i32, "an integer from -2147483648 to 2147483647";
@@ -361,7 +361,7 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
     ) -> Result<V::Value> {
         match name {
             ITEMS => visitor.visit_seq(self.list(ListRule::Attempts)?),
-            NODE | CHECKED => visitor.visit_seq(HandOver::new(self, name)),
+            NODE | CHECKED | CHECKED_ALWAYS => visitor.visit_seq(HandOver::new(self, name)),
             _ => visitor.visit_newtype_struct(self),
         }
     }

@@ -170,14 +170,14 @@ pub fn entries<'de, D: Deserializer<'de>, K: Deserialize<'de>, V: Deserialize<'d
     deserializer.deserialize_map(Entries(PhantomData))
 }
 
-/// One object, or an array of objects: for `#[schemars(with)]` of a field that [`one_or_many`] reads.
+/// One object, or an array of objects: what [`one_or_many`] reads, for the schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename = "$Kind", rename_all = "lowercase")]
 #[schemars(rename = "OneOrMany_{T}", untagged, inline)]
 pub enum OneOrMany<T> {
     /// One.
     Object(T),
-    /// Any number.
+    /// Many.
     Array(Vec<T>),
 }
 

@@ -3,23 +3,24 @@
 use std::collections::{HashMap, HashSet};
 
 use super::lint::is_browser;
+use super::read::key_span;
 use super::reader::Reader;
-use super::step::ReadStep;
 use crate::model::{BuiltinTool, MAX_GROUP, Step, ToolName};
 use cuecard_source::diagnostic::codes;
+use cuecard_source::json::Node;
 
 /// Says which groups are none, and which steps can't be in one. The steps are in play order.
-pub(super) fn groups(reader: &mut Reader<'_>, steps: &[ReadStep]) {
+pub(super) fn groups(reader: &mut Reader<'_>, steps: &[Step], nodes: &[Node]) {
     let mut seen: HashMap<&str, u64> = HashMap::new();
-    for group in steps.chunk_by(|one, next| one.step.group == next.step.group) {
-        let Some(name) = group[0].step.group.as_deref() else {
+    for group in steps.chunk_by(|one, next| one.group == next.group) {
+        let Some(name) = group[0].group.as_deref() else {
             continue;
         };
-        let span = |read: &ReadStep| read.group_span.unwrap_or(read.step.span);
-        let last = group[group.len() - 1].step.number;
+        let span = |step: &Step| key_span(nodes, step, "group");
+        let last = group[group.len() - 1].number;
         if let Some(end) = seen.insert(name, last) {
-            let between = steps.iter().find(|read| read.step.number > end);
-            let between = between.map_or(last, |read| read.step.number);
+            let between = steps.iter().find(|step| step.number > end);
+            let between = between.map_or(last, |step| step.number);
             let message = format!(
                 "the group `{name}` is interrupted by step {between}, so its steps can't start together"
             );
@@ -42,10 +43,10 @@ pub(super) fn groups(reader: &mut Reader<'_>, steps: &[ReadStep]) {
                 Some("make two groups of it".to_owned());
         }
         let mut browsers = HashSet::new();
-        for read in group {
-            if let Some((what, help)) = unfit(&read.step, &mut browsers) {
+        for step in group {
+            if let Some((what, help)) = unfit(step, &mut browsers) {
                 let message = format!("{what} can't be in a group");
-                reader.error(codes::FIELD_VALUE, span(read), message).help = Some(help.to_owned());
+                reader.error(codes::FIELD_VALUE, span(step), message).help = Some(help.to_owned());
             }
         }
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::template::is_name;
 use crate::model::{
-    BuiltinTool, ExpectedTest, MemberRef, PathSegment, Step, Template, TextPart, ToolCallScenario,
-    ToolName,
+    BuiltinTool, Expectation, ExpectedTest, MemberRef, PathSegment, Step, Template, TextPart,
+    ToolCallScenario, ToolName,
 };
 use cuecard_page::Snapshot;
 use cuecard_source::Span;
@@ -92,7 +92,7 @@ fn reads_exit_code(scenario: &ToolCallScenario, step: &Step) -> bool {
             let path = one.json_path.as_ref().map(|rule| rule.path.to_string());
             path.is_none_or(|path| reads(&path))
         })
-        .flat_map(|one| &one.tests);
+        .flat_map(Expectation::tests);
     let mut is_read = tests.any(|test| !matches!(test, ExpectedTest::MaxMilliseconds(_)));
     // An output that nothing uses reads nothing.
     scenario.for_each_placeholder(&mut |placeholder| {
@@ -302,7 +302,7 @@ fn unused_outputs(scenario: &ToolCallScenario) -> Option<Diagnostic> {
 fn open_questions(scenario: &ToolCallScenario) -> Option<Diagnostic> {
     let count = |step: &Step| {
         let count = |text: &str| text.matches(OPEN_QUESTION).count();
-        match &step.description {
+        match step.description.as_deref() {
             Some(Template::Literal(Json::String(text))) => count(text),
             Some(Template::Text(parts)) => {
                 let counts = parts.iter().map(|part| match part {

@@ -1,25 +1,24 @@
 //! Tool-call scenarios (JSON): version 2.1, and version 1.x by its conversion.
 
-mod answers;
+mod check;
 mod condition;
 mod effects;
-mod elements;
-mod expect;
-mod fields;
 mod fingerprint;
 mod group;
 mod legacy;
 mod lint;
 mod params;
+mod pieces;
+mod proposals;
 mod read;
 mod references;
 mod schema;
-mod step;
-mod target;
 mod template;
 
 use cuecard_source::diagnostic::codes;
 use cuecard_source::reader;
+
+pub(crate) use pieces::{Outputs, members, outputs, seconds, targets, texts};
 
 pub use cuecard_source::Effects;
 pub use effects::{effects, server_of};
@@ -60,3 +59,6 @@ pub fn read_condition(
     }
     condition.ok_or(reader.diagnostics)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,19 @@
 //! Reads a whole file.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::fields;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Map;
+
 use super::legacy;
-use super::reader::{Object, Reader};
-use super::step::{DEFAULT_NAME, ReadStep, step};
+use super::pieces::{DEFAULT_NAME, Version};
+use super::reader::Reader;
 use super::template::{holds_reference, is_name};
-use crate::model::{Step, ToolCallScenario, Variable};
+use crate::model::{Answers, Step, ToolCallScenario, Variable};
+use cuecard_source::decode::{Input, Spanned, decode, entries, items};
 use cuecard_source::detect::{FileKind, detect, kind_of, version_text};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::Language;
@@ -15,9 +21,6 @@ use cuecard_source::document::{is_blank, json_diagnostic};
 use cuecard_source::json::{self, JsonError, JsonErrorKind, Limits, Node, NodeKind};
 use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::{SourceFile, Span};
-
-/// A scenario has at most this many steps.
-const MAX_STEPS: usize = 1_000_000;
 
 /// What reading gave: the scenario if no error was found, and everything there is to say.
 #[derive(Debug)]
@@ -172,36 +175,131 @@ fn report(reader: &mut Reader<'_>, error: &JsonError) {
 
 const SHAPE: &str = "a scenario is an object with \"version\": \"2.1\", \"metadata\" and \"steps\"";
 
+/// A scenario as its file has it.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ScenarioFile {
+    /// Version of the format: "2.1".
+    #[allow(dead_code, reason = "reading it is the check")]
+    version: Version,
+    /// Who made the scenario and what for.
+    metadata: Metadata,
+    /// Variables with their defaults; an empty string means that a value is required.
+    #[serde(default, deserialize_with = "entries")]
+    #[schemars(with = "Map<String, Json>")]
+    variables: Vec<(Spanned<String>, Json)>,
+    /// What the scenario was recorded with.
+    #[allow(dead_code, reason = "it is kept as it is written")]
+    environment: Option<Environment>,
+    /// What to answer when a server asks something during a call.
+    #[serde(default)]
+    answers: Answers,
+    /// The steps, played in the order of their numbers.
+    #[serde(deserialize_with = "items")]
+    #[schemars(length(min = 1))]
+    steps: Vec<Step>,
+}
+
+/// Who made the scenario and what for. It is kept as it is written.
+#[derive(Deserialize, JsonSchema)]
+#[allow(
+    dead_code,
+    reason = "the keys are named for the schema and for misspelt ones"
+)]
+struct Metadata {
+    /// Name of the scenario.
+    #[serde(alias = "~")]
+    name: String,
+    /// What it does.
+    description: Remark,
+    /// When it was made (ISO 8601).
+    created_at: Remark,
+    /// Who or what made it.
+    created_by: Remark,
+    /// The main page of a browser scenario.
+    target_url: Remark,
+    /// What the user had asked for.
+    instruction: Remark,
+}
+
+/// What the scenario was recorded with. It is kept as it is written.
+#[derive(Deserialize, JsonSchema)]
+#[allow(
+    dead_code,
+    reason = "the keys are named for the schema and for misspelt ones"
+)]
+struct Environment {
+    /// The MCP server it was recorded with.
+    #[serde(alias = "~")]
+    mcp: Remark,
+    /// Width and height of the browser's page.
+    #[schemars(with = "Option<Map<String, Json>>")]
+    viewport: Remark,
+    /// When it was recorded (ISO 8601).
+    recorded_at: Remark,
+}
+
+/// A text that nothing reads, so it may be anything.
+type Remark = Option<Anything>;
+
+#[derive(Deserialize)]
+struct Anything(#[allow(dead_code, reason = "nothing reads it")] IgnoredAny);
+
+impl JsonSchema for Anything {
+    fn schema_name() -> Cow<'static, str> {
+        "Anything".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
 fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
-    let object = Object {
-        node: root,
-        pointer: "",
-    };
-    if !matches!(root.kind, NodeKind::Object(_)) {
-        reader.wrong_type(root, "", "a scenario", "an object");
+    if matches!(root.kind, NodeKind::Object(_)) && !is_tool_call(reader, root) {
         return None;
     }
-    if !is_tool_call(reader, root) {
-        return None;
+    let decoded = decode::<ScenarioFile>(
+        root,
+        Input {
+            source: reader.source,
+            offset: 0,
+            what: "the scenario",
+            format: &super::FORMAT,
+            yaml: None,
+        },
+    );
+    let file = decoded.value;
+    let is_told = |found: &Diagnostic| found.pointer.as_deref().is_some_and(|it| is_old(root, it));
+    let found = decoded.diagnostics.into_iter();
+    reader
+        .diagnostics
+        .extend(found.filter(|found| !is_told(found)));
+    let ScenarioFile {
+        metadata,
+        variables,
+        answers,
+        mut steps,
+        ..
+    } = file?;
+    let node = root.get("steps");
+    if let Some(node) = node.filter(|node| node.as_array() == Some(&[])) {
+        reader.error(codes::STEP_NONE, node.span, "the scenario has no steps");
     }
-    reader.unknown_keys(object, fields::ROOT, &[], "the scenario");
-    version(reader, object);
-    let (name, metadata) = metadata(reader, object);
-    let variables = variables(reader, object);
-    let environment = reader.get(object, "environment");
-    if let Some(node) = environment {
-        if matches!(node.kind, NodeKind::Object(_)) {
-            let below = Object {
-                node,
-                pointer: "/environment",
-            };
-            reader.near_misses(below, fields::ENVIRONMENT);
-        } else {
-            reader.wrong_type(node, "/environment", "`environment`", "an object");
-        }
-    }
-    let answers = super::answers::answers(reader, object);
-    let steps = steps(reader, object);
+    check_variables(reader, root);
+    let nodes = node.and_then(Node::as_array).unwrap_or_default();
+    order(reader, &mut steps, nodes);
+    ids(reader, &steps, nodes);
+    super::group::groups(reader, &steps, nodes);
+    let variables = variables.into_iter().map(|(name, default)| Variable {
+        name: name.value,
+        default,
+        span: name.span,
+    });
+    let variables: Vec<_> = variables.collect();
     for variable in &variables {
         if steps
             .iter()
@@ -213,16 +311,40 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
         }
     }
     hidden_names(reader, &variables, &steps);
+    let environment = root.get("environment").filter(|node| !node.is_null());
     Some(ToolCallScenario {
         source: reader.source.clone(),
-        name,
-        metadata,
+        name: metadata.name,
+        metadata: root.get("metadata").map_or(Json::Null, Node::to_value),
         environment: environment.map_or(Json::Null, Node::to_value),
         environment_span: environment.map(|node| node.span),
         variables,
-        answers,
+        answers: answers.into_entries(),
         steps,
     })
+}
+
+/// Whether a finding is about the tool of a step that has an `action` of version 1.x: its conversion said what is wrong.
+fn is_old(root: &Node, pointer: &str) -> bool {
+    let steps: Vec<_> = pointer_steps(pointer).collect();
+    let [list, idx, key] = steps.as_slice() else {
+        return false;
+    };
+    let step = root.get(list).and_then(|list| list.part(idx));
+    matches!(key.as_ref(), "tool" | "action")
+        && step.is_some_and(|step| step.get("action").is_some() && step.get("tool").is_none())
+}
+
+/// The node of a step: they stand in order, and there may be many.
+pub(super) fn node_of<'n>(nodes: &'n [Node], step: &Step) -> Option<&'n Node> {
+    let at = nodes.partition_point(|node| node.span.start < step.span.start);
+    nodes.get(at).filter(|node| node.span == step.span)
+}
+
+/// The place of a key of a step.
+pub(super) fn key_span(nodes: &[Node], step: &Step, key: &str) -> Span {
+    let node = node_of(nodes, step).and_then(|node| node.get(key));
+    node.map_or(step.span, |node| node.span)
 }
 
 /// An element must not have the name of something else: nobody could tell which of them a reference is about.
@@ -319,70 +441,8 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
     );
 }
 
-fn version(reader: &mut Reader<'_>, object: Object<'_>) {
-    let Some(node) = reader.required(object, "version", "the scenario", "\"version\": \"2.1\"")
-    else {
-        return;
-    };
-    let text = version_text(node);
-    match text.as_str() {
-        "2.1" => {}
-        "" => reader.wrong_type(node, "/version", "`version`", "the string \"2.1\""),
-        _ => {
-            let diagnostic = reader.error(
-                codes::VERSION,
-                node.span,
-                format!("unsupported version `{}`", cut(&text, 40)),
-            );
-            diagnostic.pointer = Some("/version".to_owned());
-            diagnostic.help = Some("supported versions: \"2.1\"".to_owned());
-        }
-    }
-}
-
-fn metadata(reader: &mut Reader<'_>, object: Object<'_>) -> (String, Json) {
-    let Some(node) = reader.required(
-        object,
-        "metadata",
-        "the scenario",
-        "\"metadata\": { \"name\": \"…\" }",
-    ) else {
-        return (String::new(), Json::Null);
-    };
-    if !matches!(node.kind, NodeKind::Object(_)) {
-        reader.wrong_type(node, "/metadata", "`metadata`", "an object");
-        return (String::new(), Json::Null);
-    }
-    let below = Object {
-        node,
-        pointer: "/metadata",
-    };
-    reader.near_misses(below, fields::METADATA);
-    reader.required(
-        below,
-        "name",
-        "`metadata`",
-        "a human-readable \"name\": \"…\"",
-    );
-    let name = reader
-        .text(below, "name", "`metadata.name`")
-        .map(|(text, _)| text.to_owned());
-    (name.unwrap_or_default(), node.to_value())
-}
-
-fn variables(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Variable> {
-    let Some(node) = reader.get(object, "variables") else {
-        return Vec::new();
-    };
-    let NodeKind::Object(members) = &node.kind else {
-        reader.wrong_type(
-            node,
-            "/variables",
-            "`variables`",
-            "an object of names and defaults",
-        );
-        return Vec::new();
-    };
+fn check_variables(reader: &mut Reader<'_>, root: &Node) {
+    let members = root.get("variables").map_or(&[][..], Node::members);
     let names = members.iter().map(|member| member.key.as_str());
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     for member in members {
@@ -395,25 +455,16 @@ fn variables(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Variable> {
             let what = "the default of a variable";
             holds_reference(reader, &member.value, "/variables", what, &help);
         }
+        if member.key.is_empty() || !member.key.chars().all(is_name) {
+            let message = match member.key.is_empty() {
+                true => "the variable's name is empty".to_owned(),
+                false => format!("`{}` is not a valid variable name", cut(&member.key, 100)),
+            };
+            reader
+                .error(codes::ID_INVALID, member.key_span, message)
+                .help = Some("use letters, digits, `_` and `-`".to_owned());
+        }
     }
-    members
-        .iter()
-        .map(|member| {
-            if member.key.is_empty() || !member.key.chars().all(is_name) {
-                let message = match member.key.is_empty() {
-                    true => "the variable's name is empty".to_owned(),
-                    false => format!("`{}` is not a valid variable name", cut(&member.key, 100)),
-                };
-                let diagnostic = reader.error(codes::ID_INVALID, member.key_span, message);
-                diagnostic.help = Some("use letters, digits, `_` and `-`".to_owned());
-            }
-            Variable {
-                name: member.key.clone(),
-                default: member.value.to_value(),
-                span: member.key_span,
-            }
-        })
-        .collect()
 }
 
 /// Whether a text refers to this variable. Other double braces are those of a template.
@@ -424,77 +475,42 @@ fn refers_to(text: &str, name: &str) -> bool {
     })
 }
 
-fn steps(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Step> {
-    let Some(node) = reader.required(object, "steps", "the scenario", "\"steps\": [ … ]") else {
-        return Vec::new();
-    };
-    let NodeKind::Array(items) = &node.kind else {
-        reader.wrong_type(node, "/steps", "`steps`", "an array");
-        return Vec::new();
-    };
-    if items.is_empty() || items.len() > MAX_STEPS {
-        let message = if items.is_empty() {
-            "the scenario has no steps".to_owned()
-        } else {
-            format!(
-                "the scenario has {} steps, more than the limit of {MAX_STEPS}",
-                items.len()
-            )
-        };
-        reader.error(codes::STEP_NONE, node.span, message);
-        return Vec::new();
-    }
-    let mut steps: Vec<ReadStep> = Vec::with_capacity(items.len());
-    steps.extend(
-        items
-            .iter()
-            .enumerate()
-            .filter_map(|(index, item)| step(reader, item, &format!("/steps/{index}"))),
-    );
-    order(reader, &mut steps);
-    ids(reader, &steps);
-    super::group::groups(reader, &steps);
-    steps.into_iter().map(|read| read.step).collect()
-}
-
 /// Sorts by number and says what is equal or out of order.
-fn order(reader: &mut Reader<'_>, steps: &mut [ReadStep]) {
+fn order(reader: &mut Reader<'_>, steps: &mut [Step], nodes: &[Node]) {
     for pair in 1..steps.len() {
-        let (before, after) = (&steps[pair - 1].step, &steps[pair].step);
+        let (before, after) = (&steps[pair - 1], &steps[pair]);
         if after.number < before.number {
             let message = format!(
                 "step {} comes after step {} in the file",
                 after.number, before.number
             );
-            reader
-                .warning(codes::STEP_ORDER, steps[pair].number_span, message)
-                .help =
+            let span = key_span(nodes, after, "step");
+            reader.warning(codes::STEP_ORDER, span, message).help =
                 Some("steps are played in the order of their numbers, not of the file".to_owned());
         }
     }
-    steps.sort_by_key(|read| read.step.number);
+    steps.sort_by_key(|step| step.number);
     for pair in 1..steps.len() {
-        let number = steps[pair].step.number;
-        if number == steps[pair - 1].step.number {
-            let note = the_other_one(reader, steps[pair - 1].number_span);
-            let diagnostic = reader.error(
-                codes::STEP_DUPLICATE,
-                steps[pair].number_span,
-                format!("duplicate step number {number}"),
-            );
+        let number = steps[pair].number;
+        if number == steps[pair - 1].number {
+            let note = the_other_one(reader, key_span(nodes, &steps[pair - 1], "step"));
+            let span = key_span(nodes, &steps[pair], "step");
+            let message = format!("duplicate step number {number}");
+            let diagnostic = reader.error(codes::STEP_DUPLICATE, span, message);
             diagnostic.notes.push(note);
             diagnostic.help = Some("give every step a unique number".to_owned());
         }
     }
 }
 
-fn ids(reader: &mut Reader<'_>, steps: &[ReadStep]) {
+fn ids(reader: &mut Reader<'_>, steps: &[Step], nodes: &[Node]) {
     let mut seen: HashMap<&str, (u64, Span)> = HashMap::new();
-    for read in steps {
-        let number = read.step.number;
-        let (Some(id), Some(span)) = (read.step.id.as_deref(), read.id_span) else {
+    for step in steps {
+        let number = step.number;
+        let Some(id) = step.id.as_deref() else {
             continue;
         };
+        let span = key_span(nodes, step, "id");
         if let Some((first, first_span)) = seen.insert(id, (number, span)) {
             let note = the_other_one(reader, first_span);
             let diagnostic = reader.error(
@@ -514,196 +530,4 @@ fn ids(reader: &mut Reader<'_>, steps: &[ReadStep]) {
 fn the_other_one(reader: &Reader<'_>, span: Span) -> String {
     let line = reader.source.position(span.start).line;
     format!("the other one is on line {line}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cuecard_source::diagnostic::{Code, Severity};
-
-    fn findings(text: &str) -> Vec<Diagnostic> {
-        read(&SourceFile::new("scenario.json", text)).diagnostics
-    }
-
-    /// Reads a scenario with this one step and gives what is wrong with it: code, message, marked text.
-    fn step_findings(step: &str) -> Vec<(Code, String, String)> {
-        let text =
-            format!(r#"{{"version": "2.1", "metadata": {{"name": "x"}}, "steps": [{step}]}}"#);
-        findings(&text).iter().map(finding).collect()
-    }
-
-    fn finding(diagnostic: &Diagnostic) -> (Code, String, String) {
-        let place = diagnostic.place.as_ref().expect("a place");
-        (
-            diagnostic.code,
-            diagnostic.message.clone(),
-            place.source.slice(place.span).to_owned(),
-        )
-    }
-
-    #[test]
-    fn a_byte_order_mark_is_a_warning_and_places_stay_right() {
-        let text = "\u{feff}{\"version\": \"2.1\", \"metadata\": {\"name\": \"x\"}, \"steps\": [{\"step\": 1, \"tool\": \"sandy__log\", \"params\": {\"message\": \"{{A}}\"}}]}";
-        let reading = read(&SourceFile::new("scenario.json", text));
-        let scenario = reading.scenario.expect("it is read");
-        assert_eq!(reading.diagnostics.len(), 1);
-        assert_eq!(reading.diagnostics[0].severity, Severity::Warning);
-        assert_eq!(
-            scenario.source.slice(scenario.steps[0].tool_span),
-            "\"sandy__log\""
-        );
-        let broken = findings("\u{feff}{\"version\": }");
-        assert_eq!(broken.len(), 2, "{broken:?}");
-        assert!(any_error(&broken));
-    }
-
-    #[test]
-    fn an_empty_file_is_called_empty() {
-        for text in ["", " \n", "\u{feff}\n"] {
-            let found = findings(text);
-            let error = found.last().expect("an error");
-            assert_eq!(error.message, "the file is empty", "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_no_scenario_gives_one_error() {
-        for (text, message) in [
-            (
-                r#"{"name": "shop", "version": "1.0.0", "scripts": {}}"#,
-                "this is not a scenario: it has neither `steps` nor `metadata`",
-            ),
-            (
-                "{}",
-                "this is not a scenario: it has neither `steps` nor `metadata`",
-            ),
-            (
-                r#"{"mcpServers": {}}"#,
-                "this is an MCP config, not a tool-call scenario",
-            ),
-        ] {
-            let found = findings(text);
-            assert_eq!(found.len(), 1, "{found:?}");
-            assert_eq!(found[0].code, codes::FILE_KIND);
-            assert_eq!(found[0].message, message);
-            assert!(found[0].help.is_some());
-        }
-        let started = findings(r#"{"version": "2.1"}"#);
-        assert_eq!(started.len(), 2, "{started:?}");
-    }
-
-    #[test]
-    fn a_duplicate_id_is_marked_where_it_stands() {
-        let found = findings(
-            "{\"version\": \"2.1\", \"metadata\": {\"name\": \"x\"}, \"steps\": [\n{\"step\": 1, \"id\": \"a\", \"tool\": \"mcp__s__t\", \"params\": {}},\n{\"step\": 2, \"id\":  \"a\", \"tool\": \"mcp__s__t\", \"params\": {}}]}",
-        );
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].code, codes::ID_DUPLICATE);
-        assert_eq!(found[0].notes, ["the other one is on line 2"]);
-        let place = found[0].place.as_ref().expect("a place");
-        assert_eq!(place.source.slice(place.span), "\"a\"");
-        assert_eq!(place.source.position(place.span.start).line, 3);
-    }
-
-    #[test]
-    fn a_mistyped_key_is_one_finding() {
-        let found = step_findings(r#"{"step": 1, "tol": "mcp__s__t", "params": {}}"#);
-        assert_eq!(
-            found,
-            [(
-                codes::FIELD_MISSING,
-                "this step has no `tool`".to_owned(),
-                "\"tol\"".to_owned()
-            )]
-        );
-        let two = step_findings(r#"{"step": 1, "tol": "x", "toool": "y", "params": {}}"#);
-        let codes_found: Vec<Code> = two.iter().map(|(code, ..)| *code).collect();
-        assert_eq!(codes_found, [codes::FIELD_MISSING, codes::FIELD_UNKNOWN]);
-        let param =
-            step_findings(r#"{"step": 1, "tool": "sandy__log", "params": {"mesage": "hi"}}"#);
-        assert_eq!(param.len(), 1, "{param:?}");
-        assert_eq!(param[0].0, codes::PARAM_UNKNOWN);
-        let name = findings(
-            r#"{"version": "2.1", "metadata": {"nam": "x"}, "steps": [{"step": 1, "tool": "mcp__s__t", "params": {}}]}"#,
-        );
-        assert_eq!(name.len(), 1, "{name:?}");
-        assert_eq!(name[0].label.as_deref(), Some("did you mean `name`?"));
-    }
-
-    #[test]
-    fn values_that_do_not_fit_are_shown() {
-        for (step, message) in [
-            (
-                r#"{"step": -1, "tool": "mcp__s__t", "params": {}}"#,
-                "`step` must be a non-negative integer, not -1",
-            ),
-            (
-                r#"{"step": 1, "tool": "sandy__wait", "params": {"duration": -2}}"#,
-                "`duration` of sandy__wait must be a non-negative number, not -2",
-            ),
-            (
-                r#"{"step": 1, "tool": "claude__read", "params": {"file_path": "x", "limit": 1.5}}"#,
-                "`limit` of claude__read must be a non-negative integer, not 1.5",
-            ),
-            (
-                r#"{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": {"delay": -1}}"#,
-                "`retry.delay` must be a non-negative number, not -1",
-            ),
-            (
-                r#"{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": {"then": "go"}}"#,
-                "`retry.then` is `stop` or `skip`, not `go`",
-            ),
-            (
-                r#"{"step": 1, "id": "", "tool": "mcp__s__t", "params": {}}"#,
-                "the id is empty",
-            ),
-            (
-                r#"{"step": 1, "tool": "", "params": {}}"#,
-                "the tool's name is empty",
-            ),
-            (
-                r#"{"step": 1, "tool": "claude__notebook_edit", "params": {"notebook_path": "n", "new_source": "", "edit_mode": "insert"}}"#,
-                "claude__notebook_edit: `edit_mode` \"insert\" needs `cell_type`",
-            ),
-        ] {
-            let found = step_findings(step);
-            assert_eq!(found.len(), 1, "{found:?}");
-            assert_eq!(found[0].1, message);
-        }
-    }
-
-    #[test]
-    fn what_stands_in_the_place_of_a_secret_is_no_value() {
-        let found = step_findings(
-            r#"{"step": 1, "tool": "claude__bash", "params": {"command": "mysql -p[redacted] -e 1 [redacted]", "expect_exit": 0}}"#,
-        );
-        let text = "a parameter contains `[redacted]`, which stands where a secret was";
-        assert_eq!(
-            found,
-            [(codes::FIELD_VALUE, text.to_owned(), "[redacted]".to_owned())]
-        );
-    }
-
-    #[test]
-    fn a_step_with_a_tool_and_an_action_calls_the_tool() {
-        let found =
-            step_findings(r#"{"step": 1, "tool": "mcp__s__t", "action": "click", "params": {}}"#);
-        assert_eq!(
-            found,
-            [(
-                codes::FIELD_UNKNOWN,
-                "`action` belongs to version 1.x of the format and is ignored".to_owned(),
-                "\"action\"".to_owned()
-            )]
-        );
-    }
-
-    #[test]
-    fn a_version_names_the_type_it_was_written_in() {
-        let message = |version: &str| {
-            findings(&format!(r#"{{"version": {version}, "metadata": {{"name": "x"}}, "steps": [{{"step": 1, "tool": "mcp__s__t", "params": {{}}}}]}}"#))[0].message.clone()
-        };
-        assert_eq!(message("2.1"), "the number 2.1 is read as the text \"2.1\"");
-        assert_eq!(message("\"2.0\""), "version \"2.0\" is read as \"2.1\"");
-    }
 }

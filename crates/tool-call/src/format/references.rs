@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use super::step::DEFAULT_NAME;
+use super::pieces::DEFAULT_NAME;
 use super::template::BRACES_MEANT;
 use crate::model::{AnswerEntry, PathSegment, Placeholder, Reply, ToolCallScenario};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};

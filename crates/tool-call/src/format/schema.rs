@@ -2,70 +2,24 @@
 
 use serde_json::{Map, json};
 
-use super::fields::{self, Field};
+use super::read::ScenarioFile;
 use crate::model::{BuiltinTool, ParamKind, ParamSpec};
+use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{object, schema_document};
+use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a tool-call scenario of version 2.1.
 pub fn schema() -> Json {
+    let mut schema = schema_of::<ScenarioFile>();
     let tools: Vec<Json> = BuiltinTool::ALL.iter().map(|&tool| builtin(tool)).collect();
-    let mut step = nullable(fields::STEP);
-    step["allOf"] = Json::Array(tools);
-    let mut root = nullable(fields::ROOT);
-    root["$defs"] = json!({
-        "metadata": nullable(fields::METADATA),
-        "answers": nullable(fields::ANSWERS),
-        "root": nullable(fields::ROOT_FOLDER),
-        "sampling": nullable(fields::SAMPLING),
-        "sampling_match": nullable(fields::SAMPLING_MATCH),
-        "reply": nullable(fields::REPLY),
-        "elicitation": nullable(fields::ELICITATION),
-        "match": nullable(fields::ELICITATION_MATCH),
-        "step": step,
-        "retry": nullable(fields::RETRY),
-        "output": nullable(fields::OUTPUT),
-        "expect": nullable(fields::EXPECT),
-        "target": nullable(fields::TARGET),
-        "place": nullable(fields::PLACE),
-        "elements": nullable(fields::ELEMENTS),
-        "count": nullable(fields::COUNT),
-    });
-    root["properties"]["environment"] = nullable(fields::ENVIRONMENT);
-    root["properties"]["environment"]["type"] = json!(["object", "null"]);
+    schema["$defs"]["Step"]["allOf"] = Json::Array(tools);
     schema_document(
         "tool-call",
         "2.1",
         "Tool-call scenario",
         "A sequence of tool calls that is replayed without a model (version 2.1).",
-        root,
+        schema,
     )
-}
-
-/// The schema of an object with these keys, of which null for one that may be absent is its absence.
-fn nullable(fields: &[Field]) -> Json {
-    let mut schema = object(fields);
-    for field in fields.iter().filter(|field| !field.required) {
-        let property = &mut schema["properties"][field.name];
-        if let Some(kinds) = property.get_mut("type") {
-            let mut all = kinds.as_array().cloned().unwrap_or(vec![kinds.clone()]);
-            all.push("null".into());
-            all.dedup();
-            *kinds = all.into();
-        } else if let Some(words) = property.get_mut("enum").and_then(Json::as_array_mut) {
-            words.push(Json::Null);
-        } else if let Some(any) = property.get_mut("anyOf").and_then(Json::as_array_mut) {
-            any.push(json!({"type": "null"}));
-        } else if let Some(members) = property.as_object_mut()
-            && let Some(reference) = members.remove("$ref")
-        {
-            members.insert(
-                "anyOf".to_owned(),
-                json!([{"$ref": reference}, {"type": "null"}]),
-            );
-        }
-    }
-    schema
 }
 
 fn builtin(tool: BuiltinTool) -> Json {

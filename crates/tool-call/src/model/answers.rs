@@ -2,8 +2,218 @@
 
 use std::fmt;
 
-use super::{ExpectedTest, Placeholder, Template};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use serde_json::Map;
+
+use super::{Pattern, Placeholder, Template, Text, TextPart};
+use crate::format::members;
 use cuecard_source::Span;
+use cuecard_source::decode::Spanned;
+use cuecard_source::value::Json;
+
+/// What to answer when a server asks something during a call.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
+pub(crate) struct Answers {
+    /// The folders that servers may ask for, as paths or URIs.
+    roots: Option<Spanned<Vec<Root>>>,
+    /// Responses of a model to sampling requests; the first matching one is used.
+    sampling: Vec<Spanned<SamplingAnswer>>,
+    /// Answers to elicitation requests; the first matching one is used.
+    elicitation: Vec<Spanned<ElicitationAnswer>>,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+#[schemars(rename = "Root", untagged)]
+enum Root {
+    String(Text),
+    Object(RootFolder),
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+struct RootFolder {
+    /// Its URI, or its path.
+    uri: Text,
+    /// Its name for people.
+    name: Option<Text>,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+struct SamplingAnswer {
+    /// Which requests it is for: a text in the last message of the user, or an object (default: all).
+    #[serde(rename = "match", default, deserialize_with = "question")]
+    #[schemars(with = "Option<MatchForm>")]
+    question: QuestionMatch,
+    /// What the model responds: a text, or an object.
+    reply: SamplingReply,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+#[schemars(rename = "SamplingReply", untagged)]
+enum SamplingReply {
+    String(Text),
+    Object(SamplingResponse),
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+struct SamplingResponse {
+    /// A text, a content block, or an array of content blocks.
+    content: Content,
+    /// The name of the model (default: mock).
+    model: Option<Text>,
+    /// Why the model stopped (default: endTurn).
+    #[serde(rename = "stopReason")]
+    stop_reason: Option<Text>,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+#[schemars(rename = "Content", untagged)]
+enum Content {
+    String(Text),
+    #[schemars(with = "Map<String, Json>")]
+    Object(Template),
+    #[schemars(with = "Vec<Json>")]
+    Array(Template),
+}
+
+/// An answer to a form, or to a URL to open.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+pub(crate) struct ElicitationAnswer {
+    /// Which questions it is for: a text in the question's message, or an object (default: all).
+    #[serde(rename = "match", default, deserialize_with = "question")]
+    #[schemars(with = "Option<MatchForm>")]
+    question: QuestionMatch,
+    /// What the user does (default: accept).
+    pub(crate) action: Option<ElicitationAction>,
+    /// The form values to submit; without it, an accepted form uses its defaults.
+    #[serde(default, deserialize_with = "optional_members")]
+    #[schemars(with = "Option<Map<String, Json>>")]
+    pub(crate) content: Option<Template>,
+}
+
+fn optional_members<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Template>, D::Error> {
+    members(value).map(Some)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+#[schemars(rename = "Match", untagged)]
+enum MatchForm {
+    String(Text),
+    Object(QuestionMatch),
+}
+
+fn question<'de, D: Deserializer<'de>>(value: D) -> Result<QuestionMatch, D::Error> {
+    Ok(match MatchForm::deserialize(value)? {
+        MatchForm::String(contains) => QuestionMatch {
+            contains: Some(contains),
+            ..QuestionMatch::default()
+        },
+        MatchForm::Object(question) => question,
+    })
+}
+
+impl Answers {
+    /// The entries: all roots, each answer to sampling, each to elicitation.
+    pub(crate) fn into_entries(self) -> Vec<AnswerEntry> {
+        let entry = |kind, idx, question, reply, span| AnswerEntry {
+            place: AnswerPlace { kind, idx },
+            question,
+            reply,
+            span,
+        };
+        let roots = self.roots.into_iter().map(|roots| {
+            let all = roots.value.into_iter().map(Root::into_object).collect();
+            let reply = Reply::Roots(Template::Array(all));
+            entry(
+                QuestionKind::Roots,
+                0,
+                QuestionMatch::default(),
+                reply,
+                roots.span,
+            )
+        });
+        let sampling = self.sampling.into_iter().enumerate().map(|(idx, answer)| {
+            let reply = Reply::Sampling(answer.value.reply.into_result());
+            entry(
+                QuestionKind::Sampling,
+                idx,
+                answer.value.question,
+                reply,
+                answer.span,
+            )
+        });
+        let elicitation = self
+            .elicitation
+            .into_iter()
+            .enumerate()
+            .map(|(idx, answer)| {
+                let reply = Reply::Elicitation {
+                    action: answer.value.action.unwrap_or_default(),
+                    content: answer.value.content,
+                };
+                entry(
+                    QuestionKind::Elicitation,
+                    idx,
+                    answer.value.question,
+                    reply,
+                    answer.span,
+                )
+            });
+        roots.chain(sampling).chain(elicitation).collect()
+    }
+}
+
+impl Root {
+    fn into_object(self) -> Template {
+        match self {
+            Self::String(uri) => object([("uri", Some(uri))]),
+            Self::Object(RootFolder { uri, name }) => object([("uri", Some(uri)), ("name", name)]),
+        }
+    }
+}
+
+impl SamplingReply {
+    fn into_result(self) -> Template {
+        let (content, model, stop_reason) = match self {
+            Self::String(text) => (Content::String(text), None, None),
+            Self::Object(reply) => (reply.content, reply.model, reply.stop_reason),
+        };
+        let content = match content {
+            Content::String(text) => object([("type", Some(word("text"))), ("text", Some(text))]),
+            Content::Object(blocks) | Content::Array(blocks) => blocks,
+        };
+        object([
+            ("role", Some(word("assistant"))),
+            ("content", Some(Text(content))),
+            ("model", model.or_else(|| Some(word("mock")))),
+            ("stopReason", stop_reason.or_else(|| Some(word("endTurn")))),
+        ])
+    }
+}
+
+fn word(text: &str) -> Text {
+    Text(Template::Literal(text.into()))
+}
+
+/// An object of the members that there are. A reference alone stays a text whatever it refers to.
+fn object<const N: usize>(members: [(&str, Option<Text>); N]) -> Template {
+    let members = members.into_iter().filter_map(|(key, value)| {
+        let value = match value?.0 {
+            Template::Reference(placeholder) => {
+                Template::Text(vec![TextPart::Reference(*placeholder)])
+            }
+            template => template,
+        };
+        Some((Template::Literal(key.into()), value))
+    });
+    Template::Object(members.collect())
+}
 
 /// A kind of question that servers ask their client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -111,19 +321,25 @@ pub enum Reply {
     },
 }
 
-/// `match`: all of it must hold; without anything it fits every question.
-#[derive(Debug, Clone, Default)]
+/// All of it must hold; without anything it fits every question.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct QuestionMatch {
-    /// Checks on the question's message: `contains`, `equals`, `matches`.
-    pub tests: Vec<ExpectedTest>,
-    /// The only server whose questions it is for.
+    /// A text in the message.
+    pub contains: Option<Text>,
+    /// The whole message.
+    pub equals: Option<Text>,
+    /// A regular expression that the message must match.
+    pub matches: Option<Pattern>,
+    /// The only server whose requests it is for.
     pub server: Option<String>,
-    /// Part of the name of a model that the server wants.
+    /// For sampling, a text in one of the model names that the server prefers.
     pub model: Option<String>,
 }
 
-/// `action`: what the user would do with the question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What the user would do with the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum ElicitationAction {
     /// Fill in the form and send it.
     #[default]
@@ -148,8 +364,9 @@ impl ElicitationAction {
 impl AnswerEntry {
     /// Calls `visit` with every reference.
     pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
-        for test in &self.question.tests {
-            test.for_each_placeholder(visit);
+        let question = &self.question;
+        for text in question.contains.iter().chain(&question.equals) {
+            text.for_each_placeholder(visit);
         }
         match &self.reply {
             Reply::Roots(template) | Reply::Sampling(template) => {

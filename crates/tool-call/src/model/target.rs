@@ -1,36 +1,43 @@
 //! Targets: elements of a page, to be found when their step is played.
 
-use super::{PathSegment, Placeholder, Template};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{PathSegment, Placeholder, Template, Text};
 use cuecard_source::Span;
 
-/// `target`, or an entry of `targets`: what is given must hold for exactly one element.
-#[derive(Debug, Clone, Default)]
+/// What is given must hold for exactly one element of the page.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct Target {
-    /// `role`.
-    pub role: Option<Template>,
-    /// `name`: its accessible name.
-    pub name: Option<Template>,
-    /// `text`: its whole name or text.
-    pub text: Option<Template>,
-    /// `within`: what it is in.
+    /// The element's role, such as "button".
+    pub role: Option<Text>,
+    /// The element's accessible name.
+    pub name: Option<Text>,
+    /// The element's whole name or text.
+    pub text: Option<Text>,
+    /// The container of the element.
     pub within: Option<TargetPlace>,
-    /// `nth`: which of several it is, from 1.
+    /// Which of several elements it is, in the order of the page, from 1.
+    #[schemars(range(min = 1))]
     pub nth: Option<usize>,
-    /// `selector`: a CSS selector.
-    pub selector: Option<Template>,
+    /// A CSS selector that matches the element.
+    pub selector: Option<Text>,
     /// Where the target stands.
+    #[serde(skip)]
     pub span: Span,
 }
 
-/// `within`: what an element is in.
-#[derive(Debug, Clone, Default)]
+/// What an element is in.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct TargetPlace {
-    /// `role`.
-    pub role: Option<Template>,
-    /// `name`: its accessible name, or the text of a row's first cell or heading, or of all of the row.
-    pub name: Option<Template>,
-    /// `text`: the whole of one of its cells, headings or lines.
-    pub text: Option<Template>,
+    /// Its role, such as "row", "dialog" or "form".
+    pub role: Option<Text>,
+    /// Its accessible name; of a row also the text of its first cell or heading, or of all of it.
+    pub name: Option<Text>,
+    /// A text in it: the whole of one of its cells, headings or lines.
+    pub text: Option<Text>,
 }
 
 /// An entry of `targets`: the parameter that gets what the server knows the element by.
@@ -49,13 +56,13 @@ impl Target {
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
         let within = self.within.as_ref();
         [
-            self.role.as_ref(),
-            self.name.as_ref(),
-            self.text.as_ref(),
-            within.and_then(|within| within.role.as_ref()),
-            within.and_then(|within| within.name.as_ref()),
-            within.and_then(|within| within.text.as_ref()),
-            self.selector.as_ref(),
+            self.role.as_deref(),
+            self.name.as_deref(),
+            self.text.as_deref(),
+            within.and_then(|within| within.role.as_deref()),
+            within.and_then(|within| within.name.as_deref()),
+            within.and_then(|within| within.text.as_deref()),
+            self.selector.as_deref(),
         ]
         .into_iter()
         .flatten()

@@ -1,5 +1,6 @@
 //! JSON with references in it: `{{NAME}}`, `{{step_id.output.a[0].b}}`, `{{NAME | default("x")}}`.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use cuecard_source::Span;
@@ -58,6 +59,18 @@ impl Template {
                 }),
             _ => None,
         }
+    }
+}
+
+/// A string with references in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Text(pub Template);
+
+impl Deref for Text {
+    type Target = Template;
+
+    fn deref(&self) -> &Template {
+        &self.0
     }
 }
 

@@ -1,13 +1,21 @@
 //! The tool-call scenario: steps in play order.
 
-use std::ops::RangeInclusive;
+use std::collections::BTreeMap;
+use std::ops::{Deref, RangeInclusive};
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Map;
 use serde_json_path::JsonPath;
 
-use super::{AnswerEntry, Condition, ParamTarget, Placeholder, Target, Template, ToolName};
+use super::{
+    AnswerEntry, Condition, ParamTarget, Placeholder, Target, TargetPlace, Template, Text, ToolName,
+};
+use crate::format::{Outputs, members, outputs, seconds, targets, texts};
+use cuecard_source::decode::{OneOrMany, Spanned, nullable, one_or_many};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 
@@ -80,51 +88,75 @@ impl Variable {
 }
 
 /// One step.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct Step {
-    /// `step`: its number, unique.
+    /// Number of the step: the order of play.
+    #[serde(rename = "step")]
     pub number: u64,
-    /// `id`: what others refer to it by.
-    pub id: Option<String>,
-    /// `tool`.
+    /// The tool: mcp__server__tool, or a built-in sandy__… or claude__… tool.
     pub tool: ToolName,
-    /// Where the tool's name stands.
-    pub tool_span: Span,
-    /// `params`: always an object.
+    /// The arguments of the call; references are substituted.
+    #[serde(deserialize_with = "members")]
+    #[schemars(with = "Map<String, Json>")]
     pub params: Template,
-    /// Where the parameters stand.
-    pub params_span: Span,
-    /// `target`: which element of a page the call is about.
-    pub target: Option<Box<Target>>,
-    /// `targets`: the same for parameters anywhere, in the order of the file.
-    pub targets: Vec<ParamTarget>,
-    /// `output`, in order.
+    /// Name by which other steps refer to this one.
+    #[schemars(regex(pattern = r"^[\p{L}\p{N}_-]+$"))]
+    pub id: Option<String>,
+    /// Names for parts of the result, each with a JSONPath (RFC 9535), or a regular expression.
+    #[serde(rename = "output", default, deserialize_with = "outputs")]
+    #[schemars(with = "Option<Outputs>")]
     pub outputs: Vec<OutputRule>,
-    /// `output_optional`: an output that matches nothing is absent, not an error.
+    /// If true, an output that matches nothing is absent instead of an error.
+    #[serde(default)]
     pub output_optional: bool,
-    /// `description`.
-    pub description: Option<Template>,
-    /// `wait_after`: seconds.
-    pub wait_after: Option<Template>,
-    /// `on_error`.
+    /// What the step does.
+    pub description: Option<Text>,
+    /// Seconds to wait after the step.
+    pub wait_after: Option<Number>,
+    /// What to do on failure: stop the run, continue, or retry.
+    #[serde(default)]
     pub on_error: OnError,
-    /// `retry`, with its defaults filled in; what most steps don't have takes no room in them.
+    /// Retry settings.
     pub retry: Option<Box<RetryRule>>,
-    /// `condition`.
-    pub condition: Option<Box<(Condition, Span)>>,
-    /// `for_each`.
+    /// The step is skipped unless this condition is true.
+    pub condition: Option<Box<Spanned<Condition>>>,
+    /// The step runs once for each element of this array, or of the array that a reference gives.
     pub for_each: Option<Box<ForEach>>,
-    /// `group`: neighbours with the same name start together.
+    /// Name of the element in references (default: item). Its index, from 0, is this name with _index.
+    #[serde(rename = "as")]
+    #[schemars(regex(pattern = r"^[\p{L}\p{N}_-]+$"))]
+    pub(crate) element: Option<Box<str>>,
+    /// Neighbouring steps with the same group start together; the next step waits for all of them.
+    #[schemars(regex(pattern = r"^[\p{L}\p{N}_-]+$"))]
     pub group: Option<Box<str>>,
-    /// `expect`.
+    /// Checks on the step's result.
+    #[serde(rename = "expect", default, deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<Expectation>")]
     pub expectations: Vec<Expectation>,
-    /// `timeout`: how long the step's call may take, whatever else is said.
+    /// Timeout for each call of the step, in seconds.
+    #[serde(default, deserialize_with = "seconds")]
+    #[schemars(with = "Seconds")]
     pub timeout: Option<Duration>,
-    /// `parse`: which part of the tool's answer is the value.
+    /// The page element that the call acts on; the player looks up its id.
+    pub target: Option<Box<Target>>,
+    /// The same for a call about several elements, by the parameters that name them: "elements[0].uid".
+    #[serde(default, deserialize_with = "targets")]
+    #[schemars(with = "BTreeMap<String, Target>", extend("minProperties" = 1))]
+    pub targets: Vec<ParamTarget>,
+    /// Which part of the tool's response is the result.
+    #[serde(default)]
     pub parse: Parse,
-    /// `effect: once`: the journal is on the disk before the call, and before the step is reported.
-    pub has_effect_once: bool,
+    /// The effect must not happen twice: the journal of the run is on the disk before its call, and before it is reported.
+    pub effect: Option<Effect>,
+    /// Where the tool's name stands.
+    #[serde(skip)]
+    pub tool_span: Span,
+    /// Where the parameters stand.
+    #[serde(skip)]
+    pub params_span: Span,
     /// Where the step stands.
+    #[serde(skip)]
     pub span: Span,
 }
 
@@ -167,8 +199,8 @@ impl Step {
         if let Some(for_each) = &self.for_each {
             for_each.list.for_each_placeholder(visit);
         }
-        if let Some((condition, _)) = self.condition.as_deref() {
-            condition.for_each_placeholder(visit);
+        if let Some(condition) = &self.condition {
+            condition.value.for_each_placeholder(visit);
         }
         self.params.for_each_placeholder(visit);
         let retry = self.retry_rule();
@@ -176,24 +208,45 @@ impl Step {
             target.for_each_placeholder(visit);
         }
         let templates = [
-            self.description.as_ref(),
-            self.wait_after.as_ref(),
-            Some(&retry.count),
-            Some(&retry.delay),
-            retry.max_ms.as_ref(),
+            self.description.as_deref(),
+            self.wait_after.as_deref(),
+            Some(&*retry.count),
+            Some(&*retry.delay),
+            retry.max_ms.as_deref(),
         ];
-        for template in templates.into_iter().flatten().chain(&retry.condition) {
+        let conditions = retry.condition.iter().map(|text| &**text);
+        for template in templates.into_iter().flatten().chain(conditions) {
             template.for_each_placeholder(visit);
         }
-        for test in self
-            .expectations
-            .iter()
-            .flat_map(|expectation| &expectation.tests)
-        {
+        for test in self.expectations.iter().flat_map(Expectation::tests) {
             test.for_each_placeholder(visit);
         }
     }
 }
+
+/// A number from 0, perhaps by a reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Number(pub Template);
+
+impl Deref for Number {
+    type Target = Template;
+
+    fn deref(&self) -> &Template {
+        &self.0
+    }
+}
+
+/// A time above 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Seconds(pub Duration);
+
+/// A regular expression that not every text matches.
+#[derive(Debug, Clone)]
+pub struct Pattern(pub Regex);
+
+/// A JSON Schema.
+#[derive(Debug, Clone)]
+pub struct ResultSchema(pub Json);
 
 /// A group has at most this many steps, whose calls are made at the same time.
 pub const MAX_GROUP: usize = 32;
@@ -243,8 +296,9 @@ pub struct OutputRule {
     pub span: Span,
 }
 
-/// `on_error`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What happens when a step fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum OnError {
     /// End the run.
     #[default]
@@ -255,28 +309,39 @@ pub enum OnError {
     Retry,
 }
 
-/// `retry`.
-#[derive(Debug, Clone)]
+/// What must not happen twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// The effect of the call.
+    Once,
+}
+
+/// How a call is tried again.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
 pub struct RetryRule {
-    /// How many more calls after the first.
-    pub count: Template,
-    /// Milliseconds before the first of them.
-    pub delay: Template,
-    /// Only while the error contains one of these texts, if there are any.
-    pub condition: Vec<Template>,
-    /// The milliseconds from the first call after which none begins.
-    pub max_ms: Option<Template>,
-    /// How the delay grows.
+    /// Maximum number of retries (default 3).
+    pub count: Number,
+    /// Delay before the first retry, in milliseconds (default 500).
+    pub delay: Number,
+    /// Retry only if the error contains this text, or one of these.
+    #[serde(deserialize_with = "texts")]
+    #[schemars(with = "OneOrMany<String>")]
+    pub condition: Vec<Text>,
+    /// No retry starts later than this many milliseconds after the first call.
+    pub max_ms: Option<Number>,
+    /// Whether the delay doubles each time, up to 30 s (default), or stays constant.
     pub backoff: Backoff,
-    /// What happens when all are used up.
+    /// What to do when all retries have failed (default stop).
     pub then: RetryThen,
 }
 
 impl Default for RetryRule {
     fn default() -> Self {
         Self {
-            count: Template::Literal(Json::from(3)),
-            delay: Template::Literal(Json::from(500)),
+            count: Number(Template::Literal(3.into())),
+            delay: Number(Template::Literal(500.into())),
             condition: Vec::new(),
             max_ms: None,
             backoff: Backoff::Exponential,
@@ -285,8 +350,9 @@ impl Default for RetryRule {
     }
 }
 
-/// `retry.backoff`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How the delay between retries grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Backoff {
     /// The delay doubles, up to 30 s.
     #[default]
@@ -295,8 +361,9 @@ pub enum Backoff {
     Constant,
 }
 
-/// `retry.then`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What happens when all retries have failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum RetryThen {
     /// End the run.
     #[default]
@@ -305,8 +372,9 @@ pub enum RetryThen {
     Skip,
 }
 
-/// `parse`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Which part of a response is the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Parse {
     /// JSON where it is JSON, else text.
     #[default]
@@ -321,60 +389,168 @@ pub enum Parse {
     Content,
 }
 
-/// One object of `expect`: checks on one subject, all of which must hold.
-#[derive(Debug, Clone)]
+/// Checks on one subject, all of which must hold.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct Expectation {
-    /// The part of the result that is looked at; the whole result if absent.
+    /// The part of the result to look at (default: all of it).
+    #[serde(alias = "!")]
     pub json_path: Option<OutputRule>,
-    /// The checks.
-    pub tests: Vec<ExpectedTest>,
-    /// Whether `equals` and `contains` tell a number, a boolean and null from the texts that spell them.
+    /// The value it must equal.
+    #[serde(default, alias = "?equals", deserialize_with = "nullable")]
+    pub equals: Option<Template>,
+    /// A substring, array element or object key that it must contain.
+    #[serde(default, alias = "?contains", deserialize_with = "nullable")]
+    pub contains: Option<Template>,
+    /// Whether `equals` and `contains` compare types too, so that 5 is not "5".
+    #[serde(default, rename = "strict")]
     pub is_strict: bool,
+    /// A regular expression its text must match.
+    pub matches: Option<Pattern>,
+    /// A JSON Schema it must satisfy.
+    pub json_schema: Option<ResultSchema>,
+    /// The maximum duration of the call, in milliseconds.
+    #[schemars(range(min = 0))]
+    pub max_ms: Option<f64>,
+    /// A text that the page must show, if the result is a snapshot of one.
+    pub shows: Option<Text>,
+    /// A text that the page must not show, if the result is a snapshot of one.
+    pub lacks: Option<Text>,
+    /// Elements that the page must have, if the result is a snapshot of one.
+    pub elements: Option<Box<ExpectedElements>>,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
 }
 
+impl Expectation {
+    /// The checks that there are.
+    pub fn tests(&self) -> impl Iterator<Item = ExpectedTest<'_>> {
+        use ExpectedTest as Test;
+        let tests = [
+            self.equals.as_ref().map(Test::Equals),
+            self.contains.as_ref().map(Test::Contains),
+            self.matches.as_ref().map(|it| Test::Matches(&it.0)),
+            self.json_schema.as_ref().map(|it| Test::JsonSchema(&it.0)),
+            self.max_ms.map(Test::MaxMilliseconds),
+            self.shows.as_deref().map(Test::Shows),
+            self.lacks.as_deref().map(Test::Lacks),
+            self.elements.as_deref().map(Test::Elements),
+        ];
+        tests.into_iter().flatten()
+    }
+}
+
 /// One check of an expectation.
-#[derive(Debug, Clone)]
-pub enum ExpectedTest {
+#[derive(Debug, Clone, Copy)]
+pub enum ExpectedTest<'a> {
     /// `equals`, typed as conditions compare.
-    Equals(Template),
+    Equals(&'a Template),
     /// `contains`: a text part, an array element or an object key.
-    Contains(Template),
+    Contains(&'a Template),
     /// `matches`: a regular expression.
-    Matches(Regex),
+    Matches(&'a Regex),
     /// `json_schema`.
-    JsonSchema(Json),
+    JsonSchema(&'a Json),
     /// `max_ms`: the longest the call may have taken.
     MaxMilliseconds(f64),
     /// `shows`: the result is a snapshot of a page, which shows this text.
-    Shows(Template),
+    Shows(&'a Template),
     /// `lacks`: the result is a snapshot of a page, which does not show this text.
-    Lacks(Template),
+    Lacks(&'a Template),
     /// `elements`: the result is a snapshot of a page, of whose elements so many fit.
-    Elements(Box<ExpectedElements>),
+    Elements(&'a ExpectedElements),
 }
 
-/// `elements`: which elements of a page there must be, and how many.
-#[derive(Debug, Clone)]
+/// Which elements of a page there must be, and how many.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct ExpectedElements {
-    /// What each of them is. It has no `selector` and no `nth`.
-    pub target: Target,
-    /// How many there must be at least.
-    pub least: usize,
-    /// How many there may be at most; any number if absent.
-    pub most: Option<usize>,
+    /// The role of each, such as "button".
+    pub role: Option<Text>,
+    /// The accessible name of each; if no element has exactly this name, all of its words must match.
+    pub name: Option<Text>,
+    /// The whole name or text of each.
+    pub text: Option<Text>,
+    /// What each of them is in.
+    pub within: Option<TargetPlace>,
+    /// How many there must be (default: at least one).
+    #[serde(default)]
+    pub count: Count,
 }
 
-impl ExpectedTest {
+impl ExpectedElements {
+    /// What each of them is.
+    pub fn target(&self) -> Target {
+        Target {
+            role: self.role.clone(),
+            name: self.name.clone(),
+            text: self.text.clone(),
+            within: self.within.clone(),
+            ..Target::default()
+        }
+    }
+}
+
+/// A number, or its bounds.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+#[schemars(rename = "Count", untagged)]
+pub enum Count {
+    /// As many as that.
+    Number(usize),
+    /// From one number to another.
+    Object(Bounds),
+}
+
+/// Bounds of a number.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+pub struct Bounds {
+    /// The minimum.
+    pub min: Option<usize>,
+    /// The maximum.
+    pub max: Option<usize>,
+}
+
+impl Default for Count {
+    fn default() -> Self {
+        Self::Object(Bounds {
+            min: Some(1),
+            max: None,
+        })
+    }
+}
+
+impl Count {
+    /// The least and the most.
+    pub fn bounds(self) -> (usize, Option<usize>) {
+        match self {
+            Self::Number(count) => (count, Some(count)),
+            Self::Object(Bounds { min, max }) => (min.unwrap_or(0), max),
+        }
+    }
+}
+
+impl<'a> ExpectedTest<'a> {
     /// Calls `visit` with every reference of the check.
-    pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
+    pub fn for_each_placeholder(self, visit: &mut impl FnMut(&'a Placeholder)) {
         match self {
             Self::Equals(template)
             | Self::Contains(template)
             | Self::Shows(template)
             | Self::Lacks(template) => template.for_each_placeholder(visit),
-            Self::Elements(elements) => elements.target.for_each_placeholder(visit),
+            Self::Elements(elements) => {
+                let within = elements.within.as_ref();
+                let within = within.map(|it| [&it.role, &it.name, &it.text]);
+                let own = [&elements.role, &elements.name, &elements.text];
+                for text in own
+                    .into_iter()
+                    .chain(within.into_iter().flatten())
+                    .flatten()
+                {
+                    text.for_each_placeholder(visit);
+                }
+            }
             Self::Matches(_) | Self::JsonSchema(_) | Self::MaxMilliseconds(_) => {}
         }
     }

@@ -11,8 +11,7 @@ use super::resolve::Resolver;
 use super::results::is_something;
 use super::{Bindings, FailureKind};
 use crate::model::{
-    AnswerEntry, AnswerPlace, ElicitationAction, ExpectedTest, QuestionKind, QuestionMatch, Reply,
-    Template, ToolCallScenario,
+    AnswerEntry, AnswerPlace, ElicitationAction, QuestionKind, Reply, Template, ToolCallScenario,
 };
 use cuecard_source::Span;
 use cuecard_source::diagnostic::did_you_mean;
@@ -170,36 +169,24 @@ impl ReadyAnswers {
 impl Answer {
     fn resolve(entry: &AnswerEntry, resolver: &Resolver) -> Self {
         let AnswerEntry {
-            question:
-                QuestionMatch {
-                    tests,
-                    server,
-                    model,
-                },
-            reply,
-            ..
+            question, reply, ..
         } = entry;
         let value =
             |template: &Template| resolver.json(template).map_err(|failure| failure.message);
-        let test = |test: &ExpectedTest| {
-            Ok(match test {
-                ExpectedTest::Equals(template) => Test::Equals(value(template)?),
-                ExpectedTest::Contains(template) => {
-                    let wanted = value(template)?;
-                    is_something("contains", &wanted).map_err(|failure| failure.message)?;
-                    Test::Contains(wanted)
-                }
-                ExpectedTest::Matches(regex) => Test::Matches(regex.clone()),
-                // The reader lets no other check through.
-                ExpectedTest::JsonSchema(_)
-                | ExpectedTest::MaxMilliseconds(_)
-                | ExpectedTest::Shows(_)
-                | ExpectedTest::Lacks(_)
-                | ExpectedTest::Elements(_) => {
-                    return Err("`match` can't check that".to_owned());
-                }
-            })
-        };
+        let contains = question.contains.iter().map(|text| {
+            let wanted = value(text)?;
+            is_something("contains", &wanted).map_err(|failure| failure.message)?;
+            Ok(Test::Contains(wanted))
+        });
+        let equals = question
+            .equals
+            .iter()
+            .map(|text| value(text).map(Test::Equals));
+        let matches = question
+            .matches
+            .iter()
+            .map(|it| Ok(Test::Matches(it.0.clone())));
+        let tests = contains.chain(equals).chain(matches).collect();
         let reply = match reply {
             Reply::Roots(template) => value(template)
                 .map(|roots| ReadyReply::Result(roots_result(roots, resolver.working_directory()))),
@@ -218,9 +205,9 @@ impl Answer {
         };
         Self {
             place: entry.place,
-            server: server.clone(),
-            model: model.clone(),
-            tests: tests.iter().map(test).collect(),
+            server: question.server.clone(),
+            model: question.model.clone(),
+            tests,
             reply,
             span: entry.span,
         }

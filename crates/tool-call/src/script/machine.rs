@@ -19,6 +19,7 @@ use crate::model::{
 };
 use cuecard_page::Wanted;
 use cuecard_source::Span;
+use cuecard_source::decode::Spanned;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::{Json, Value};
 use cuecard_trace::{
@@ -419,14 +420,19 @@ impl Script {
         let mut current = Current::new(idx, now);
         let template = step.description.as_ref();
         current.description = template.and_then(|template| self.describe(template));
-        let condition = step.condition.as_deref().map(|(condition, span)| {
-            self.resolver
-                .holds(condition)
-                .map_err(|failure| match failure.span {
-                    Some(_) => failure,
-                    None => failure.at(*span),
-                })
-        });
+        let condition = step.condition.as_deref().map(
+            |Spanned {
+                 value: condition,
+                 span,
+             }| {
+                self.resolver
+                    .holds(condition)
+                    .map_err(|failure| match failure.span {
+                        Some(_) => failure,
+                        None => failure.at(*span),
+                    })
+            },
+        );
         match condition {
             Some(Ok(false)) => self.skipped(now, current, step),
             Some(Err(failure)) => self.failed(now, current, step, failure),
@@ -484,7 +490,7 @@ impl Script {
 
     /// Brings what is recorded to the disk, if the step has an effect that must not happen twice.
     fn commit(&mut self, step: &Step) {
-        if step.has_effect_once {
+        if step.effect.is_some() {
             self.effects.push_back(Effect::Commit);
         }
     }
@@ -647,7 +653,7 @@ impl Script {
     }
 
     fn skipped(&mut self, now: Duration, current: Current, step: &Step) {
-        let condition = step.condition.as_deref().map(|(_, span)| {
+        let condition = step.condition.as_deref().map(|Spanned { span, .. }| {
             let written = self.scenario.source.slice(*span);
             serde_json::from_str(written).unwrap_or_else(|_| written.to_owned())
         });

@@ -43,10 +43,11 @@ impl PageCheck {
         expected: &ExpectedElements,
         resolver: &Resolver,
     ) -> Result<Self, Failure> {
+        let (least, most) = expected.count.bounds();
         Ok(Self::Elements {
-            wanted: wanted(&expected.target, resolver)?,
-            least: expected.least,
-            most: expected.most,
+            wanted: wanted(&expected.target(), resolver)?,
+            least,
+            most,
         })
     }
 
@@ -130,16 +131,16 @@ pub(super) fn wanted(target: &Target, resolver: &Resolver) -> Result<Wanted, Fai
         |template: Option<&Template>| template.map(|template| resolver.text(template)).transpose();
     let within = match &target.within {
         Some(place) => Some(Around {
-            role: text(place.role.as_ref())?,
-            name: text(place.name.as_ref())?,
-            text: text(place.text.as_ref())?,
+            role: text(place.role.as_deref())?,
+            name: text(place.name.as_deref())?,
+            text: text(place.text.as_deref())?,
         }),
         None => None,
     };
     Ok(Wanted {
-        role: text(target.role.as_ref())?,
-        name: text(target.name.as_ref())?,
-        text: text(target.text.as_ref())?,
+        role: text(target.role.as_deref())?,
+        name: text(target.name.as_deref())?,
+        text: text(target.text.as_deref())?,
         within,
         nth: target.nth,
     })

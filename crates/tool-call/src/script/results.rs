@@ -119,7 +119,7 @@ pub(super) fn expectations(
     let mut misses: Option<Misses> = None;
     for (number, expectation) in (1..).zip(&step.expectations) {
         let subject = Subject::of(expectation, result);
-        for test in &expectation.tests {
+        for test in expectation.tests() {
             let is_strict = expectation.is_strict;
             let checked = check(test, is_strict, resolver, &subject, took)?;
             record(Assertion {
@@ -263,7 +263,7 @@ struct Checked {
 }
 
 fn check(
-    test: &ExpectedTest,
+    test: ExpectedTest<'_>,
     is_strict: bool,
     resolver: &Resolver,
     subject: &Subject<'_>,
@@ -288,7 +288,7 @@ fn check(
         }
         ExpectedTest::Matches(regex) => Predicate::Matches(regex),
         ExpectedTest::JsonSchema(schema) => Predicate::JsonSchema(schema),
-        ExpectedTest::MaxMilliseconds(limit) => Predicate::MaxMilliseconds(*limit),
+        ExpectedTest::MaxMilliseconds(limit) => Predicate::MaxMilliseconds(limit),
         ExpectedTest::Shows(text) => {
             return Ok(page_check(&PageCheck::text(text, true, resolver)?, subject));
         }

@@ -289,7 +289,7 @@ fn labels(scenario: &ToolCallScenario) -> Vec<(u64, String, String)> {
         .steps
         .iter()
         .map(|step| {
-            let label = match &step.description {
+            let label = match step.description.as_deref() {
                 Some(Template::Literal(text)) => text.as_str().unwrap_or_default().to_owned(),
                 // What a reference becomes is known only later; most are words.
                 Some(_) => " ".repeat(24),

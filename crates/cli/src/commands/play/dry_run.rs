@@ -225,6 +225,6 @@ fn answered(scenario: &ToolCallScenario) -> impl Iterator<Item = (QuestionKind, 
 
 /// A step's condition as it is written.
 fn condition(scenario: &ToolCallScenario, step: &Step) -> Option<String> {
-    let (_, span) = step.condition.as_deref()?;
-    serde_json::from_str(scenario.source.slice(*span)).ok()
+    let span = step.condition.as_deref()?.span;
+    serde_json::from_str(scenario.source.slice(span)).ok()
 }

@@ -115,7 +115,7 @@ impl Script {
         let step = &scenario.steps[idx];
         let mut current = Current::new(idx, now);
         let described = |template| self.resolver.known_text(template);
-        current.description = step.description.as_ref().map(described);
+        current.description = step.description.as_deref().map(described);
         match elements(&self.resolver, for_each) {
             Ok(elements) => {
                 let description = current.description.clone();

@@ -1,0 +1,53 @@
+//! The JSON Schema of a type that is read here.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::json;
+
+use crate::value::Json;
+
+/// Returns the schema (2020-12) of a type, without `$schema` and title: null is as good as an absent key.
+pub fn schema_of<T: JsonSchema>() -> Json {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
+    if let Json::Object(members) = &mut schema {
+        members.remove("title");
+    }
+    let definitions = schema.get_mut("$defs").and_then(Json::as_object_mut);
+    definitions
+        .into_iter()
+        .flatten()
+        .for_each(|(_, it)| allow_null(it));
+    allow_null(&mut schema);
+    schema
+}
+
+/// Lets each key of an object that may be absent be null.
+fn allow_null(object: &mut Json) {
+    let required = object.get("required").cloned().unwrap_or_default();
+    let required = required.as_array().map_or(&[][..], |keys| keys);
+    let properties = object.get_mut("properties").and_then(Json::as_object_mut);
+    for (key, property) in properties.into_iter().flatten() {
+        if required.contains(&Json::from(key.as_str())) {
+            continue;
+        }
+        let absence = json!({ "type": "null" });
+        if let Some(kinds) = property.get_mut("type") {
+            let mut all = kinds.as_array().cloned().unwrap_or(vec![kinds.clone()]);
+            all.push("null".into());
+            all.dedup();
+            *kinds = all.into();
+        } else if let Some(any) = property.get_mut("anyOf").and_then(Json::as_array_mut) {
+            any.push(absence);
+            any.dedup();
+        } else if let Some(members) = property.as_object_mut()
+            && let Some(reference) = members.remove("$ref")
+        {
+            let any = json!([{ "$ref": reference }, absence]);
+            members.insert("anyOf".to_owned(), any);
+        }
+    }
+}

@@ -1,0 +1,621 @@
+//! What the structs of the format can't say: what must not stand together, what is empty, what can hold of nothing.
+
+use super::params::{check as check_params, maybe_milliseconds};
+use super::pieces::span_of;
+use super::reader::{Object, Reader};
+use super::template::{is_name, way};
+use crate::model::{
+    Answers, BuiltinTool, ElicitationAction, ElicitationAnswer, Expectation, ExpectedElements,
+    MemberRef, OnError, Parse, PathSegment, QuestionMatch, RetryRule, Step, Target, TargetPlace,
+    Template, Text, ToolName, is_role, roles,
+};
+use cuecard_source::diagnostic::{Code, codes, did_you_mean};
+use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::matching::takes_all;
+use cuecard_source::value::{Json, REDACTED, cut};
+use cuecard_source::{Span, checked};
+use regex::Regex;
+
+checked!(
+    Answers,
+    ElicitationAnswer,
+    Expectation,
+    ExpectedElements,
+    QuestionMatch,
+    RetryRule,
+    Target,
+    TargetPlace,
+);
+checked!(always Step);
+
+/// What servers call the parameter that names an element of a page.
+const ID_PARAMS: &[&str] = &["uid", "ref", "target"];
+
+/// A step has at most this many targets.
+const MOST_TARGETS: usize = 100;
+
+/// Answers of one kind are at most this many.
+const MAX_ANSWERS: usize = 1_000;
+
+/// What a name consists of.
+const NAME_HELP: &str = "use letters, digits, `_` and `-`";
+
+impl Step {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        self.span = object.node.span;
+        self.tool_span = span_of(object, "tool");
+        self.params_span = span_of(object, "params");
+        params(reader, &self.tool, object);
+        id(reader, object, &self.tool, !self.outputs.is_empty());
+        output_names(reader, object);
+        names(reader, object);
+        if let Some(name) = self.element.take() {
+            match &mut self.for_each {
+                Some(for_each) => {
+                    for_each.name = name.into();
+                    for_each.name_span = span_of(object, "as");
+                }
+                None => {
+                    let message = "this `as` has no effect without `for_each`";
+                    let span = span_of(object, "as");
+                    reader.warning(codes::FIELD_UNKNOWN, span, message).help =
+                        Some("remove it, or add \"for_each\": […]".to_owned());
+                }
+            }
+        }
+        if self.effect.is_some() && self.on_error == OnError::Retry {
+            let span = span_of(object, "on_error");
+            let message = "`\"on_error\": \"retry\"` repeats an effect that must not happen twice";
+            reader.error(codes::FIELD_VALUE, span, message).help =
+                Some("remove it, or `\"effect\": \"once\"`".to_owned());
+        }
+        if let (Some(_), Some(node)) = (&self.retry, object.get("retry"))
+            && self.on_error != OnError::Retry
+        {
+            let message = "this `retry` has no effect";
+            let found = reader.warning(codes::RETRY_UNUSED, node.span, message);
+            found.pointer = Some(object.child_pointer("retry"));
+            found.help = Some("add \"on_error\": \"retry\"".to_owned());
+        }
+        for key in ["wait_after", "timeout"] {
+            let node = reader.get(object, key);
+            if let Some((node, seconds)) = node.and_then(|node| Some((node, seconds_of(node)?))) {
+                maybe_milliseconds(reader, key, node, seconds);
+            }
+        }
+        self.check_parse(reader, object);
+        if object.get("expect").and_then(Node::as_array) == Some(&[]) {
+            let pointer = &object.child_pointer("expect");
+            let node = object.get("expect").unwrap_or(object.node);
+            checks_nothing(reader, Object { node, pointer });
+        }
+        self.check_targets(reader, object);
+        if self.description.is_none() && self.tool == ToolName::Builtin(BuiltinTool::Bash)
+            // A command is described by what it is said to be for.
+            && let Some(MemberRef::Literal(text @ Json::String(_))) = self.params.member("description")
+        {
+            self.description = Some(Text(Template::Literal(text.clone())));
+        }
+    }
+
+    /// A built-in tool answers with an object, and has no text or list of blocks that could be the result instead.
+    fn check_parse(&self, reader: &mut Reader<'_>, object: Object<'_>) {
+        let kind = match self.parse {
+            Parse::Content => "a list of content blocks",
+            Parse::Text => "text",
+            _ => return,
+        };
+        if let ToolName::Builtin(tool) = self.tool {
+            let message = format!("the result of {} is an object, not {kind}", tool.name());
+            let (span, pointer) = (span_of(object, "parse"), object.child_pointer("parse"));
+            reader
+                .error_at(codes::FIELD_VALUE, span, &pointer, message)
+                .help =
+                Some("remove `parse`, and select the field you need in `output`".to_owned());
+        }
+    }
+
+    fn check_targets(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        for key in ["target", "targets"] {
+            let (Some(node), ToolName::Builtin(tool)) = (reader.get(object, key), &self.tool)
+            else {
+                continue;
+            };
+            let message = format!("{} does not act on an element of a page", tool.name());
+            let pointer = object.child_pointer(key);
+            reader
+                .error_at(codes::TARGET_INVALID, node.span, &pointer, message)
+                .help = Some("only tools of a browser's MCP server accept targets".to_owned());
+            return;
+        }
+        let params = object.get("params").map_or(&[][..], Node::members);
+        let id = params
+            .iter()
+            .find(|member| ID_PARAMS.contains(&member.key.as_str()));
+        if let (Some(id), true) = (id, reader.get(object, "target").is_some()) {
+            let pointer = format!("{}/{}", object.child_pointer("params"), id.key);
+            named_twice(reader, &id.key, id.key_span, "target", &pointer);
+        }
+        let Some(node) = reader.get(object, "targets") else {
+            return;
+        };
+        let pointer = object.child_pointer("targets");
+        let count = node.members().len();
+        if (count == 0 && matches!(node.kind, NodeKind::Object(_))) || count > MOST_TARGETS {
+            let message = match count {
+                0 => "`targets` is empty".to_owned(),
+                _ => format!("a step has {count} targets, more than {MOST_TARGETS}"),
+            };
+            reader.error_at(codes::TARGET_INVALID, node.span, &pointer, message).help = Some(
+                "give each parameter its element: \"targets\": { \"elements[0].uid\": { \"role\": \"textbox\", \"name\": \"E-mail\" } }"
+                    .to_owned(),
+            );
+        }
+        let ways = node
+            .members()
+            .iter()
+            .take(MOST_TARGETS)
+            .filter_map(|member| {
+                let below = Object {
+                    node,
+                    pointer: &pointer,
+                };
+                let pointer = below.child_pointer(&member.key);
+                let way = param(reader, object, &member.key, member.key_span, &pointer)?;
+                Some((member.key.as_str(), way))
+            });
+        let mut ways: Vec<_> = ways.collect();
+        self.targets.retain_mut(|target| {
+            let at = ways
+                .iter()
+                .position(|(written, _)| *written == target.written);
+            let way = at.map(|at| ways.swap_remove(at).1);
+            target.path = way.unwrap_or_default();
+            !target.path.is_empty()
+        });
+    }
+}
+
+/// The literal number of a value.
+fn seconds_of(node: &Node) -> Option<f64> {
+    match &node.kind {
+        NodeKind::String(text) => text.trim().parse().ok(),
+        _ => node.as_f64(),
+    }
+}
+
+fn params(reader: &mut Reader<'_>, tool: &ToolName, step: Object<'_>) {
+    let Some(node) = step.get("params") else {
+        return;
+    };
+    let pointer = step.child_pointer("params");
+    if let (ToolName::Builtin(tool), NodeKind::Object(_)) = (tool, &node.kind) {
+        let pointer = &pointer;
+        check_params(reader, *tool, Object { node, pointer });
+    }
+    if let Some(at) = reader.source.slice(node.span).find(REDACTED) {
+        let start = node.span.start as usize + at;
+        let span = Span::new(start, start + REDACTED.len());
+        let message = format!("a parameter contains `{REDACTED}`, which stands where a secret was");
+        reader.error_at(codes::FIELD_VALUE, span, &pointer, message).help = Some(
+            "write `{{NAME}}` there, declare `\"NAME\": \"\"` under `variables`, and give its value with CUECARD_VAR_NAME"
+                .to_owned(),
+        );
+    }
+}
+
+fn id(reader: &mut Reader<'_>, step: Object<'_>, tool: &ToolName, has_outputs: bool) {
+    if !has_outputs || reader.get(step, "id").is_some() {
+        return;
+    }
+    let name = tool.text();
+    let name = name.rsplit("__").next().filter(|name| !name.is_empty());
+    let proposal = name.unwrap_or("result");
+    let mut members = step.node.members().iter();
+    let output = members.find(|member| member.key == "output");
+    let span = output.map_or(step.node.span, |member| member.key_span);
+    let message = "a step with `output` needs an `id`, or nothing can refer to its outputs";
+    let found = reader.warning(codes::ID_MISSING, span, message);
+    found.pointer = Some(step.child_pointer("output"));
+    found.help = Some(format!("add \"id\": \"{proposal}\""));
+}
+
+fn output_names(reader: &mut Reader<'_>, step: Object<'_>) {
+    let members = step.get("output").map_or(&[][..], Node::members);
+    for member in members.iter().filter(|member| !is_named(&member.key)) {
+        let message = match member.key.is_empty() {
+            true => "the output's name is empty".to_owned(),
+            false => format!("`{}` is not a valid output name", cut(&member.key, 100)),
+        };
+        let pointer = format!("{}/{}", step.child_pointer("output"), member.key);
+        reader
+            .error_at(codes::ID_INVALID, member.key_span, &pointer, message)
+            .help = Some(NAME_HELP.to_owned());
+    }
+}
+
+fn is_named(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(is_name)
+}
+
+fn names(reader: &mut Reader<'_>, step: Object<'_>) {
+    for (key, what) in [
+        ("id", "id"),
+        ("as", "name for `as`"),
+        ("group", "name for `group`"),
+    ] {
+        let Some((node, name)) = step.get(key).and_then(|node| Some((node, node.as_str()?))) else {
+            continue;
+        };
+        if !is_named(name) && (key != "as" || step.get("for_each").is_some()) {
+            let message = match name.is_empty() && key == "id" {
+                true => "the id is empty".to_owned(),
+                false => format!("`{}` is not a valid {what}", cut(name, 100)),
+            };
+            reader
+                .error_at(
+                    codes::ID_INVALID,
+                    node.span,
+                    &step.child_pointer(key),
+                    message,
+                )
+                .help = Some(NAME_HELP.to_owned());
+        }
+    }
+}
+
+/// The way to the parameter that a target is for: it must lead to where a value can be put.
+fn param(
+    reader: &mut Reader<'_>,
+    step: Object<'_>,
+    written: &str,
+    span: Span,
+    pointer: &str,
+) -> Option<Vec<PathSegment>> {
+    let mut error = |message: String, help: &str| {
+        let found = reader.error_at(codes::TARGET_INVALID, span, pointer, message);
+        found.help = (!help.is_empty()).then(|| help.to_owned());
+        None
+    };
+    let shown = cut(written, 60);
+    let path = match way(written) {
+        Ok(path) => path,
+        Err(reason) => {
+            let message = format!("`{shown}` is not a valid parameter path: {reason}");
+            return error(
+                message,
+                "write a path such as \"elements[0].uid\" or \"to_uid\"",
+            );
+        }
+    };
+    let (last, before) = path.split_last()?;
+    let mut node = step.get("params")?;
+    for (depth, segment) in before.iter().enumerate() {
+        let next = match (segment, &node.kind) {
+            // What a reference stands for is known only in the run.
+            (_, NodeKind::String(text)) if text.contains("{{") => return Some(path),
+            (PathSegment::Key(key), NodeKind::Object(_)) => node.get(key),
+            (PathSegment::Index(index), NodeKind::Array(items)) => items.get(*index),
+            (PathSegment::FromEnd(index), NodeKind::Array(items)) => {
+                items.len().checked_sub(*index).map(|idx| &items[idx])
+            }
+            _ => None,
+        };
+        let Some(next) = next else {
+            let message = format!(
+                "`{shown}` matches no parameter: `params` has no `{}`",
+                cut(&written_way(&before[..=depth]), 60)
+            );
+            let help = "write the parameters as they are without the ids of elements: \"elements\": [{ \"value\": \"…\" }]";
+            return error(message, help);
+        };
+        node = next;
+    }
+    match (last, &node.kind) {
+        (PathSegment::Key(key), NodeKind::Object(members)) => {
+            if let Some(member) = members.iter().find(|member| member.key == *key) {
+                named_twice(reader, written, member.key_span, "targets", pointer);
+            }
+            Some(path)
+        }
+        (_, NodeKind::String(text)) if text.contains("{{") => Some(path),
+        _ => error(
+            format!("`{shown}` does not lead to a key of an object in `params`"),
+            "",
+        ),
+    }
+}
+
+/// A way as `targets` write it.
+fn written_way(way: &[PathSegment]) -> String {
+    let mut written = String::new();
+    for segment in way {
+        match segment {
+            PathSegment::Key(key) if written.is_empty() => written.push_str(key),
+            PathSegment::Key(key) => written.push_str(&format!(".{key}")),
+            PathSegment::Index(index) => written.push_str(&format!("[{index}]")),
+            PathSegment::FromEnd(index) => written.push_str(&format!("[-{index}]")),
+        }
+    }
+    written
+}
+
+fn named_twice(reader: &mut Reader<'_>, param: &str, span: Span, by: &str, pointer: &str) {
+    let param = cut(param, 60);
+    let message = format!("the element is given twice, by `{param}` in `params` and by `{by}`");
+    reader
+        .error_at(codes::TARGET_INVALID, span, pointer, message)
+        .help = Some(format!(
+        "remove it from `params`: the target gives the call its `{param}`"
+    ));
+}
+
+impl Target {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        self.span = object.node.span;
+        let role = self.role.as_ref();
+        if !element(
+            reader,
+            object,
+            "target",
+            role,
+            &["name", "text", "selector"],
+        ) {
+            let message = match object.node.members().is_empty() {
+                true => "this target does not identify an element",
+                false => "this target says where the element is, but not what it is",
+            };
+            error(reader, codes::TARGET_INVALID, object, message).help = Some(
+                "give the element's role and name, its text, or a CSS selector: \"target\": { \"role\": \"button\", \"name\": \"Sign in\" }"
+                    .to_owned(),
+            );
+        }
+        if let (Some(0), Some(node)) = (self.nth, object.get("nth")) {
+            reader.wrong_type(
+                node,
+                &object.child_pointer("nth"),
+                "`nth`",
+                "a positive integer",
+            );
+        }
+    }
+}
+
+impl TargetPlace {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        let role = self.role.as_ref();
+        if !element(reader, object, "within", role, &["name", "text"]) {
+            let message = "`within` does not identify a container";
+            error(reader, codes::TARGET_INVALID, object, message).help = Some(
+                "give its role, its name, or both: \"within\": { \"role\": \"row\", \"name\": \"Invoice 1\" }"
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+impl ExpectedElements {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        let role = self.role.as_ref();
+        if !element(reader, object, "elements", role, &["name", "text"]) {
+            let message = "`elements` does not say which elements";
+            error(reader, codes::EXPECT_INVALID, object, message).help = Some(
+                "give their role, their name or their text: \"elements\": { \"role\": \"button\", \"name\": \"Delete\", \"count\": 3 }"
+                    .to_owned(),
+            );
+        }
+        let (least, most) = self.count.bounds();
+        let has_bound = |count: &&Node| count.get("min").or(count.get("max")).is_some();
+        if let Some(node) = object.get("count")
+            && matches!(node.kind, NodeKind::Object(_))
+            && (most.is_some_and(|most| most < least) || !has_bound(&node))
+        {
+            let expected = "a non-negative integer, or an object with integers `min` and `max`";
+            reader.wrong_type(node, &object.child_pointer("count"), "`count`", expected);
+        }
+    }
+}
+
+/// Reports an object.
+fn error<'r>(
+    reader: &'r mut Reader<'_>,
+    code: Code,
+    object: Object<'_>,
+    message: &str,
+) -> &'r mut cuecard_source::diagnostic::Diagnostic {
+    reader.error_at(code, object.node.span, object.pointer, message)
+}
+
+fn has_any(reader: &Reader<'_>, object: Object<'_>, keys: &[&str]) -> bool {
+    keys.iter().any(|key| reader.get(object, key).is_some())
+}
+
+/// Reports texts of an element that are empty, and a role that is none. Returns whether there is any of them.
+fn element(
+    reader: &mut Reader<'_>,
+    object: Object<'_>,
+    whose: &str,
+    role: Option<&Text>,
+    keys: &[&str],
+) -> bool {
+    for key in ["role"].iter().chain(keys) {
+        let node = object.get(key);
+        if let Some(node) = node.filter(|node| node.as_str().is_some_and(|it| it.trim().is_empty()))
+        {
+            let (pointer, message) = (
+                object.child_pointer(key),
+                format!("`{whose}.{key}` is empty"),
+            );
+            reader.error_at(codes::TARGET_INVALID, node.span, &pointer, message);
+        }
+    }
+    if let (Some(Text(Template::Literal(Json::String(role)))), Some(node)) =
+        (role, object.get("role"))
+        && !is_role(role)
+        && !role.trim().is_empty()
+    {
+        let proposal = did_you_mean(&role.to_lowercase(), roles().iter().copied());
+        let message = format!("unknown role `{}`", cut(role, 40));
+        let pointer = object.child_pointer("role");
+        let found = reader.error_at(codes::TARGET_INVALID, node.span, &pointer, message);
+        found.label = proposal.map(|role| format!("did you mean `{role}`?"));
+        found.help = Some(
+            "use an ARIA role, such as button, link, textbox, checkbox, combobox, heading, row"
+                .to_owned(),
+        );
+    }
+    has_any(reader, object, &["role"]) || has_any(reader, object, keys)
+}
+
+impl RetryRule {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        if let (Template::Literal(Json::Number(count)), Some(node)) =
+            (&*self.count, object.get("count"))
+            && count
+                .as_f64()
+                .is_some_and(|count| count.fract() != 0.0 || count > 1000.0)
+        {
+            let pointer = object.child_pointer("count");
+            reader.wrong_type(node, &pointer, "`retry.count`", "an integer up to 1000");
+        }
+        let is_empty = |text: &Node| text.as_str() == Some("");
+        if let Some(node) = object.get("condition")
+            && (is_empty(node)
+                || node
+                    .as_array()
+                    .is_some_and(|all| all.is_empty() || all.iter().any(is_empty)))
+        {
+            let message = "`retry.condition` is empty: every error would match";
+            let pointer = object.child_pointer("condition");
+            reader
+                .error_at(codes::FIELD_VALUE, node.span, &pointer, message)
+                .help = Some("remove it to retry after every error".to_owned());
+        }
+    }
+}
+
+impl Expectation {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        self.span = object.node.span;
+        let matches = self.matches.as_ref().map(|pattern| &pattern.0);
+        for member in object.node.members() {
+            let what = match (member.key.as_str(), &member.value.kind) {
+                ("contains" | "matches", NodeKind::String(text)) if text.is_empty() => "is empty",
+                ("matches", _) if matches.is_some_and(matches_everything) => "needs no character",
+                ("shows" | "lacks", NodeKind::String(text)) if text.trim().is_empty() => "is empty",
+                ("json_schema", NodeKind::Object(members)) if members.is_empty() => "is empty",
+                ("json_schema", NodeKind::Bool(true)) => "is true",
+                ("json_schema", NodeKind::Object(_)) if takes_all(&member.value.to_value()) => {
+                    "is without a requirement"
+                }
+                _ => continue,
+            };
+            let message = format!("`{}` {what}: it matches everything", member.key);
+            let pointer = object.child_pointer(&member.key);
+            reader
+                .error_at(codes::EXPECT_INVALID, member.value.span, &pointer, message)
+                .help = Some("remove it, or say what is expected".to_owned());
+        }
+        if let (Some(limit), Some(node)) = (self.max_ms, object.get("max_ms"))
+            && limit < 0.0
+        {
+            let pointer = object.child_pointer("max_ms");
+            reader.wrong_type(
+                node,
+                &pointer,
+                "`max_ms`",
+                "a non-negative number of milliseconds",
+            );
+        }
+        let tests = [
+            "matches",
+            "json_schema",
+            "max_ms",
+            "shows",
+            "lacks",
+            "elements",
+        ];
+        let is_compared = object.get("equals").or(object.get("contains")).is_some();
+        if !is_compared && !has_any(reader, object, &tests) {
+            checks_nothing(reader, object);
+        }
+    }
+}
+
+/// Whether a pattern matches texts that have nothing in common.
+fn matches_everything(regex: &Regex) -> bool {
+    let long = "x".repeat(100_000);
+    let texts = ["", "a", "7", "\n\n", " \t", "§ \u{1}", "\"{}\"", &long];
+    texts.iter().all(|text| regex.is_match(text))
+}
+
+fn checks_nothing(reader: &mut Reader<'_>, object: Object<'_>) {
+    let message = "this expectation checks nothing";
+    error(reader, codes::EXPECT_INVALID, object, message).help = Some(
+        "add one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
+            .to_owned(),
+    );
+}
+
+impl Answers {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        for member in object.node.members() {
+            let count = member.value.as_array().map_or(0, <[Node]>::len);
+            if count > MAX_ANSWERS {
+                let message =
+                    format!("there are {count} answers, more than the limit of {MAX_ANSWERS}");
+                reader.error(codes::ANSWER_INVALID, member.value.span, message);
+            }
+        }
+    }
+}
+
+impl ElicitationAnswer {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        let node = object.get("match").unwrap_or(object.node);
+        let mut members = node.members().iter();
+        if let Some(model) = members.find(|member| member.key == "model") {
+            let message = "unknown key `model` in `match`: only requests for sampling name models";
+            reader.warning(codes::FIELD_UNKNOWN, model.key_span, message);
+            let pointer = &object.child_pointer("match");
+            question(reader, Object { node, pointer }, &QUESTION[..4]);
+        }
+        if !has_any(reader, object, &["content", "action"]) {
+            let message = "this answer has neither `content` nor `action`";
+            error(reader, codes::ANSWER_INVALID, object, message).help = Some(
+                "\"action\": \"accept\" sends the form's defaults, \"content\": { … } sends those values"
+                    .to_owned(),
+            );
+        }
+        let action = self.action.unwrap_or_default();
+        if let (Some(_), true) = (&self.content, action != ElicitationAction::Accept) {
+            let message = format!(
+                "an answer with the action `{}` can't have content",
+                action.as_str()
+            );
+            let (span, pointer) = (span_of(object, "content"), object.child_pointer("content"));
+            reader
+                .error_at(codes::ANSWER_INVALID, span, &pointer, message)
+                .help = Some("remove `content`, or write \"action\": \"accept\"".to_owned());
+        }
+    }
+}
+
+impl QuestionMatch {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        question(reader, object, QUESTION);
+    }
+}
+
+/// The keys of `match`.
+const QUESTION: &[&str] = &["contains", "equals", "matches", "server", "model"];
+
+fn question(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) {
+    if !has_any(reader, object, keys) {
+        let message = "this `match` checks nothing";
+        error(reader, codes::ANSWER_INVALID, object, message).help = Some(format!(
+            "add one of {}, or omit `match` to match every question",
+            keys.join(", ")
+        ));
+    }
+}

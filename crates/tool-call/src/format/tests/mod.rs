@@ -1,0 +1,3 @@
+mod elements;
+mod expect;
+mod read;
