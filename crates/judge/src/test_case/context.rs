@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::{FORMAT, part};
 use crate::assertions::parts::{Text, Value, parts};
@@ -23,8 +24,8 @@ parts! {
     };
     /// Messages as written: objects with `role`, `content` and whatever else.
     pub Messages(Vec<Json>) as [Json], {}, |reader, node, pointer| {
-        let messages = objects::<MessageKeys>(reader, node, pointer, "a message")?;
-        Some(messages.into_iter().map(|(_, node)| node.to_value()).collect())
+        let messages = objects::<MessageKeys>(reader, node, pointer, "a message", true)?;
+        Some(messages.into_iter().map(|(_, node, _)| node.to_value()).collect())
     };
     /// Results that tool results may refer to.
     pub Fixtures(Vec<Fixture>) as [Fixture], {}, fixtures;
@@ -73,34 +74,35 @@ pub struct FixtureKeys {
     error: Option<Value>,
 }
 
-/// Reads a list of objects. An unknown key of a message is none of our business, unless it is a known one misspelt.
-fn objects<'n, T: serde::de::DeserializeOwned>(
+/// Reads a list of objects, with the pointer to each. If they are open, an unknown key is only reported if it is probably
+/// a known one misspelt.
+fn objects<'n, T: DeserializeOwned>(
     reader: &mut Reader<'_>,
     node: &'n Node,
     pointer: &str,
     what: &str,
-) -> Option<Vec<(T, &'n Node)>> {
+    is_open: bool,
+) -> Option<Vec<(T, &'n Node, String)>> {
     let Some(items) = node.as_array() else {
         let key = pointer.rsplit('/').next().unwrap_or_default();
         reader.wrong_type(node, pointer, &format!("`{key}`"), "a list");
         return None;
     };
     let items = items.iter().enumerate().filter_map(|(idx, item)| {
-        let read = part::<T>(reader, item, &format!("{pointer}/{idx}"), what, &FORMAT);
-        let is_ours = what != "a message";
-        let found = read.diagnostics.into_iter();
-        let found =
-            found.filter(|found| is_ours || found.code != FORMAT.unknown || found.label.is_some());
-        reader.diagnostics.extend(found);
-        Some((read.value?, item))
+        let pointer = format!("{pointer}/{idx}");
+        let mut read = part::<T>(reader, item, &pointer, what, &FORMAT);
+        read.diagnostics
+            .retain(|found| !is_open || found.code != FORMAT.unknown || found.label.is_some());
+        reader.diagnostics.extend(read.diagnostics);
+        Some((read.value?, item, pointer))
     });
     Some(items.collect())
 }
 
 fn fixtures(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<Fixture>> {
-    let fixtures = objects::<FixtureKeys>(reader, node, pointer, "a fixture")?;
+    let fixtures = objects::<FixtureKeys>(reader, node, pointer, "a fixture", false)?;
     let mut ids = Ids::new("two fixtures have");
-    let fixtures = fixtures.into_iter().map(|(fixture, node)| {
+    let fixtures = fixtures.into_iter().map(|(fixture, node, pointer)| {
         let FixtureKeys {
             id,
             tool,
@@ -111,9 +113,10 @@ fn fixtures(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<F
         let span_of = |key: &str| node.get(key).unwrap_or(node).span;
         if result.is_some() && error.is_some() {
             let message = "a fixture has either `result` or `error`, not both";
-            reader.error_at(codes::CASE_FIELD_VALUE, span_of("error"), pointer, message);
+            let pointer = format!("{pointer}/error");
+            reader.error_at(codes::CASE_FIELD_VALUE, span_of("error"), &pointer, message);
         }
-        ids.add(reader, &id, span_of("id"), pointer);
+        ids.add(reader, &id, span_of("id"), &format!("{pointer}/id"));
         Fixture {
             id: id.0,
             tool: tool.0,

@@ -35,7 +35,7 @@ pub(super) enum Mode {
 }
 
 /// Where the trace comes from.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "adapter_input")]
 pub(super) struct AdapterInput {
     /// NanoClaw's replay bundle.
@@ -224,12 +224,18 @@ fn source_key(
                 .map(|(key, _)| *key)
                 .collect();
             let listed: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-            let message = match listed.as_slice() {
-                [only] => format!("`adapter_input` has no {only}"),
-                several => format!("`adapter_input` has none of {}", either(several)),
+            let (pointer, message) = match (keys.as_slice(), listed.as_slice()) {
+                ([key], [only]) => {
+                    let message = format!("`adapter_input` has no {only}");
+                    (below.child_pointer(key), message)
+                }
+                (_, several) => {
+                    let message = format!("`adapter_input` has none of {}", either(several));
+                    (below.pointer.to_owned(), message)
+                }
             };
             let at = first_character(reader.source, below.node.span);
-            let found = reader.error_at(codes::CASE_FIELD_MISSING, at, below.pointer, message);
+            let found = reader.error_at(codes::CASE_FIELD_MISSING, at, &pointer, message);
             let example = match keys.first() {
                 Some(&"command") => "command: [node, run.js]",
                 Some(&"play") => "play: scenario.json",

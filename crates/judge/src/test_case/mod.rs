@@ -21,7 +21,9 @@ use cuecard_source::json::Node;
 use cuecard_source::reader::{Format, Reader};
 
 /// What this format calls its mistakes.
-static FORMAT: Format = Format {
+static FORMAT: Format = CODES;
+
+const CODES: Format = Format {
     missing: codes::CASE_FIELD_MISSING,
     wrong_type: codes::CASE_FIELD_TYPE,
     unknown: codes::CASE_FIELD_UNKNOWN,

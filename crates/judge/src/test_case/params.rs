@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Ids;
-use super::{FORMAT, part};
+use super::{CODES, FORMAT, part};
 use crate::assertions::parts::{
     Pattern, Patterns, Regexes, Rules, Text, Texts, parts, patterns, regex,
 };
@@ -17,13 +17,8 @@ use cuecard_source::value::{cut, push_pointer};
 
 /// What parameters call their mistakes: one that is unknown might be meant to ask for more.
 static PARAMS_FORMAT: Format = Format {
-    missing: codes::CASE_FIELD_MISSING,
-    wrong_type: codes::CASE_FIELD_TYPE,
     unknown: codes::ASSERT_PARAMS,
-    value: codes::CASE_FIELD_VALUE,
-    path: codes::ASSERT_PATTERN,
-    check: codes::ASSERT_PATTERN,
-    null_is_absent: true,
+    ..CODES
 };
 
 /// What to do about a check that always holds.
@@ -297,6 +292,8 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
         span: node.span,
     };
     let params = reader.get(object, "params").unwrap_or(&empty);
+    // What is no object was reported.
+    params.as_object()?;
     let check = (kind.read)(&mut Params {
         reader,
         object: Object {

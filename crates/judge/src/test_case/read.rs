@@ -1,5 +1,7 @@
 //! Reads a whole file.
 
+use std::mem;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -66,8 +68,7 @@ pub(super) struct Document {
     /// Whether NanoClaw's bundle is read or made (default: replay).
     mode: Option<Mode>,
     /// Where the trace comes from.
-    #[schemars(with = "AdapterInput")]
-    adapter_input: Option<AdapterInput>,
+    adapter_input: AdapterInput,
     /// The situation of the agent.
     #[serde(default)]
     scenario: TestContext,
@@ -105,9 +106,12 @@ cuecard_source::checked!(Document);
 
 impl Document {
     fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
-        let mode = self.mode.unwrap_or_default();
-        let input = self.adapter_input.take();
-        self.input = input.and_then(|input| choose(reader, object, self.adapter, mode, input));
+        let is_wrong = self.mode.is_none() && reader.get(object, "mode").is_some();
+        if !is_wrong {
+            let mode = self.mode.unwrap_or_default();
+            let input = mem::take(&mut self.adapter_input);
+            self.input = choose(reader, object, self.adapter, mode, input);
+        }
     }
 }
 

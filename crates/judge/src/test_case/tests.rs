@@ -662,3 +662,26 @@ fn other_files_are_named_for_what_they_are() {
     assert_eq!(first(""), "J-YAML-01 1:1 the file is empty");
     assert_eq!(first("a: 1\na: 2"), "J-YAML-02 2:1 duplicate key `a`");
 }
+
+#[test]
+fn a_test_case_without_a_part_that_it_needs_is_refused() {
+    for key in [
+        "schema_version",
+        "id",
+        "adapter",
+        "adapter_input",
+        "assertions",
+    ] {
+        let document = read_document(&SourceFile::new("test.yaml", EVERYTHING));
+        let mut json = document.root.expect("valid").to_value();
+        json.as_object_mut().expect("an object").shift_remove(key);
+        let reading = read(&SourceFile::new("test.json", json.to_string()));
+        assert!(reading.case.is_none());
+        let found = said(&reading);
+        let expected = format!("the test case has no `{key}`");
+        assert!(
+            found.iter().any(|line| line.ends_with(&expected)),
+            "{found:?}"
+        );
+    }
+}
