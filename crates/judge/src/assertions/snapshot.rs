@@ -161,7 +161,7 @@ impl Assert for TraceSnapshot {
     const TYPE: &'static str = "trace_snapshot";
 
     fn check(&mut self, params: &mut Params<'_, '_>) {
-        params.check_pointers("ignore", &self.ignore);
+        params.check_pointers("ignore");
     }
 
     fn judge(&self, view: &View<'_>) -> Finding {

@@ -6,10 +6,11 @@ use serde::Deserialize;
 use super::context::Ids;
 use super::{CODES, FORMAT, part};
 use crate::assertions::parts::{
-    Pattern, Patterns, Regexes, Rules, Text, Texts, parts, patterns, regex,
+    Pattern, Patterns, Regexes, Rules, Text, Texts, items, parts, patterns, regex,
 };
 use crate::assertions::{Assert, Assertion, Kind};
 use crate::model::{CAPABILITIES, Severity};
+use crate::values::is_nothing;
 use cuecard_source::diagnostic::{Severity as Level, codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Format, Object, Reader, is_custom};
@@ -120,23 +121,20 @@ impl<'p> Params<'p, '_> {
     }
 
     /// Reports items of a list that are no JSON pointers.
-    pub(crate) fn check_pointers(&mut self, key: &str, texts: &[String]) {
-        for text in texts.iter().filter(|text| !text.starts_with('/')) {
-            let node = self.get(key).map(|list| {
-                let mut items = list.as_array().unwrap_or_default().iter();
-                items
-                    .find(|item| item.as_str() == Some(text))
-                    .unwrap_or(list)
-            });
-            let span = node.unwrap_or(self.object.node).span;
-            let message = format!(
-                "`{}` is not a valid JSON pointer: it must start with `/`",
-                cut(text, 60)
-            );
-            let pointer = self.object.child_pointer(key);
-            self.reader
-                .error_at(codes::ASSERT_PATTERN, span, &pointer, message);
-        }
+    pub(crate) fn check_pointers(&mut self, key: &str) {
+        let pointer = self.object.child_pointer(key);
+        let Some(node) = self.get(key) else {
+            return;
+        };
+        items(self.reader, node, &pointer, |reader, item, pointer, _| {
+            let text = item
+                .as_str()
+                .filter(|text| !is_nothing(text) && !text.starts_with('/'))?;
+            let text = cut(text, 60);
+            let message = format!("`{text}` is not a valid JSON pointer: it must start with `/`");
+            reader.error_at(codes::ASSERT_PATTERN, item.span, pointer, message);
+            Some(())
+        });
     }
 
     /// Compiles the patterns of a parameter.

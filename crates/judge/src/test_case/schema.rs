@@ -12,6 +12,10 @@ use cuecard_source::value::fields::schema_document;
 pub fn schema() -> Json {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut root = json!(generator.root_schema_for::<Document>());
+    if let Json::Object(members) = &mut root {
+        // The document has its own.
+        members.retain(|key, _| !matches!(key.as_str(), "$schema" | "title" | "description"));
+    }
     let schemas = Kind::ALL
         .iter()
         .map(|kind| (kind, (kind.schema)(&mut generator)));
