@@ -38,6 +38,9 @@ pub(super) struct Decoder<'a> {
     pub(super) context: &'a Context<'a>,
 }
 
+/// What an alias begins with that is a rule, and no key.
+const RULES: [char; 3] = ['?', '!', '~'];
+
 /// The keys of a struct as serde lists them: with their aliases, of which some stand for a rule.
 #[derive(Clone, Copy)]
 pub(super) struct Keys(pub(super) &'static [&'static str]);
@@ -45,7 +48,7 @@ pub(super) struct Keys(pub(super) &'static [&'static str]);
 impl Keys {
     fn names(self) -> impl Iterator<Item = &'static str> + Clone {
         let names = self.0.iter().copied();
-        names.filter(|name| !name.starts_with(['?', '!', '~']))
+        names.filter(|name| !name.starts_with(RULES))
     }
 
     /// The keys without other spellings of them.
@@ -57,14 +60,18 @@ impl Keys {
         })
     }
 
+    /// Whether it is a key of the struct.
+    fn knows(self, key: &str) -> bool {
+        self.0.contains(&key) && !key.starts_with(RULES)
+    }
+
     /// Whether the member is of the struct, and no null that stands for its absence.
     fn has(self, member: &Member) -> bool {
-        let key = member.key.as_str();
-        self.names().any(|name| name == key)
-            && (!member.value.is_null() || {
-                let mut rules = self.0.iter().filter_map(|name| name.strip_prefix('?'));
-                rules.any(|name| name == key)
-            })
+        let is_nullable = |key: &str| {
+            let mut rules = self.0.iter().filter_map(|name| name.strip_prefix('?'));
+            rules.any(|name| name == key)
+        };
+        self.knows(&member.key) && (!member.value.is_null() || is_nullable(&member.key))
     }
 
     fn has_rule(self, rule: &str) -> bool {
@@ -174,7 +181,10 @@ impl<'a> Decoder<'a> {
             members: self.bounded(members)?.iter(),
             value: None,
             keys,
-            stand_ins: keys.map(stand_in).unwrap_or_default(),
+            stand_ins: keys
+                .filter(|_| self.context.has_marks())
+                .map(stand_in)
+                .unwrap_or_default(),
             decoder: self,
         })
     }
@@ -196,10 +206,8 @@ impl<'a> Decoder<'a> {
     /// The members with keys that the struct doesn't know, and the keys that were probably meant.
     fn unknown(self, keys: Keys) -> impl Iterator<Item = (&'a Member, Option<&'static str>)> {
         let members = self.node.members().iter();
-        let unknown = members.filter(move |member| {
-            let key = member.key.as_str();
-            keys.names().all(|name| name != key) && !is_custom(key)
-        });
+        let unknown =
+            members.filter(move |member| !keys.knows(&member.key) && !is_custom(&member.key));
         unknown.map(move |member| (member, meant_key(&member.key, keys.names())))
     }
 

@@ -56,9 +56,13 @@ impl Context<'_> {
         self.has_mark(Mark::LeftOut(id(node)))
     }
 
+    pub(super) fn has_marks(&self) -> bool {
+        !self.marks.borrow().all.is_empty()
+    }
+
     pub(super) fn has_mark(&self, mark: Mark) -> bool {
         let marks = self.marks.borrow();
-        !marks.all.is_empty() && marks.all.contains(&mark)
+        marks.all.contains(&mark)
     }
 
     /// Reads until nothing wrong is left. Returns nothing if that is nothing at all.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::value::Json;
 
-/// Returns the schema (2020-12) of a type, without `$schema` and title: null is as good as an absent key.
+/// Returns the schema (2020-12) of a type, without `$schema`, title and description. Null is as good as an absent key.
 pub fn schema_of<T: JsonSchema>() -> Json {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
     let mut schema = settings
@@ -14,7 +14,7 @@ pub fn schema_of<T: JsonSchema>() -> Json {
         .into_root_schema_for::<T>()
         .to_value();
     if let Json::Object(members) = &mut schema {
-        members.remove("title");
+        members.retain(|key, _| !matches!(key.as_str(), "title" | "description"));
     }
     let definitions = schema.get_mut("$defs").and_then(Json::as_object_mut);
     definitions
@@ -31,6 +31,10 @@ fn allow_null(object: &mut Json) {
     let required = required.as_array().map_or(&[][..], |keys| keys);
     let properties = object.get_mut("properties").and_then(Json::as_object_mut);
     for (key, property) in properties.into_iter().flatten() {
+        if let Some(members) = property.as_object_mut() {
+            // What an absent key is in memory, which need not be what one could write.
+            members.remove("default");
+        }
         if required.contains(&Json::from(key.as_str())) {
             continue;
         }

@@ -64,10 +64,15 @@ impl Step {
             }
         }
         if self.effect.is_some() && self.on_error == OnError::Retry {
-            let span = span_of(object, "on_error");
             let message = "`\"on_error\": \"retry\"` repeats an effect that must not happen twice";
-            reader.error(codes::FIELD_VALUE, span, message).help =
-                Some("remove it, or `\"effect\": \"once\"`".to_owned());
+            let help = "remove it, or `\"effect\": \"once\"`";
+            wrong(
+                reader,
+                codes::FIELD_VALUE,
+                (object, "on_error"),
+                message,
+                help,
+            );
         }
         if let (Some(_), Some(node)) = (&self.retry, object.get("retry"))
             && self.on_error != OnError::Retry
@@ -85,9 +90,7 @@ impl Step {
         }
         self.check_parse(reader, object);
         if object.get("expect").and_then(Node::as_array) == Some(&[]) {
-            let pointer = &object.child_pointer("expect");
-            let node = object.get("expect").unwrap_or(object.node);
-            checks_nothing(reader, Object { node, pointer });
+            checks_nothing(reader, (object, "expect"));
         }
         self.check_targets(reader, object);
         if self.description.is_none() && self.tool == ToolName::Builtin(BuiltinTool::Bash)
@@ -107,26 +110,19 @@ impl Step {
         };
         if let ToolName::Builtin(tool) = self.tool {
             let message = format!("the result of {} is an object, not {kind}", tool.name());
-            let (span, pointer) = (span_of(object, "parse"), object.child_pointer("parse"));
-            reader
-                .error_at(codes::FIELD_VALUE, span, &pointer, message)
-                .help =
-                Some("remove `parse`, and select the field you need in `output`".to_owned());
+            let help = "remove `parse`, and select the field you need in `output`";
+            wrong(reader, codes::FIELD_VALUE, (object, "parse"), message, help);
         }
     }
 
     fn check_targets(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
         for key in ["target", "targets"] {
-            let (Some(node), ToolName::Builtin(tool)) = (reader.get(object, key), &self.tool)
-            else {
+            let (Some(_), ToolName::Builtin(tool)) = (reader.get(object, key), &self.tool) else {
                 continue;
             };
             let message = format!("{} does not act on an element of a page", tool.name());
-            let pointer = object.child_pointer(key);
-            reader
-                .error_at(codes::TARGET_INVALID, node.span, &pointer, message)
-                .help = Some("only tools of a browser's MCP server accept targets".to_owned());
-            return;
+            let help = "only tools of a browser's MCP server accept targets";
+            return wrong(reader, codes::TARGET_INVALID, (object, key), message, help);
         }
         let params = object.get("params").map_or(&[][..], Node::members);
         let id = params
@@ -139,38 +135,33 @@ impl Step {
         let Some(node) = reader.get(object, "targets") else {
             return;
         };
-        let pointer = object.child_pointer("targets");
         let count = node.members().len();
         if (count == 0 && matches!(node.kind, NodeKind::Object(_))) || count > MOST_TARGETS {
             let message = match count {
                 0 => "`targets` is empty".to_owned(),
                 _ => format!("a step has {count} targets, more than {MOST_TARGETS}"),
             };
-            reader.error_at(codes::TARGET_INVALID, node.span, &pointer, message).help = Some(
-                "give each parameter its element: \"targets\": { \"elements[0].uid\": { \"role\": \"textbox\", \"name\": \"E-mail\" } }"
-                    .to_owned(),
+            let help = "give each parameter its element: \"targets\": { \"elements[0].uid\": { \"role\": \"textbox\", \"name\": \"E-mail\" } }";
+            wrong(
+                reader,
+                codes::TARGET_INVALID,
+                (object, "targets"),
+                message,
+                help,
             );
         }
-        let ways = node
-            .members()
-            .iter()
-            .take(MOST_TARGETS)
-            .filter_map(|member| {
-                let below = Object {
-                    node,
-                    pointer: &pointer,
-                };
-                let pointer = below.child_pointer(&member.key);
-                let way = param(reader, object, &member.key, member.key_span, &pointer)?;
-                Some((member.key.as_str(), way))
-            });
-        let mut ways: Vec<_> = ways.collect();
+        let below = Object {
+            node,
+            pointer: &object.child_pointer("targets"),
+        };
         self.targets.retain_mut(|target| {
-            let at = ways
-                .iter()
-                .position(|(written, _)| *written == target.written);
-            let way = at.map(|at| ways.swap_remove(at).1);
-            target.path = way.unwrap_or_default();
+            let mut members = node.members().iter();
+            let member = members.find(|member| member.key == target.written);
+            let path = member.and_then(|member| {
+                let pointer = below.child_pointer(&member.key);
+                param(reader, object, &member.key, member.key_span, &pointer)
+            });
+            target.path = path.unwrap_or_default();
             !target.path.is_empty()
         });
     }
@@ -239,27 +230,16 @@ fn is_named(name: &str) -> bool {
 }
 
 fn names(reader: &mut Reader<'_>, step: Object<'_>) {
-    for (key, what) in [
-        ("id", "id"),
-        ("as", "name for `as`"),
-        ("group", "name for `group`"),
-    ] {
-        let Some((node, name)) = step.get(key).and_then(|node| Some((node, node.as_str()?))) else {
+    for key in ["id", "as", "group"] {
+        let Some(name) = step.get(key).and_then(Node::as_str) else {
             continue;
         };
         if !is_named(name) && (key != "as" || step.get("for_each").is_some()) {
-            let message = match name.is_empty() && key == "id" {
-                true => "the id is empty".to_owned(),
-                false => format!("`{}` is not a valid {what}", cut(name, 100)),
+            let message = match name {
+                "" => format!("`{key}` is empty"),
+                name => format!("`{}` is not a valid name for `{key}`", cut(name, 100)),
             };
-            reader
-                .error_at(
-                    codes::ID_INVALID,
-                    node.span,
-                    &step.child_pointer(key),
-                    message,
-                )
-                .help = Some(NAME_HELP.to_owned());
+            wrong(reader, codes::ID_INVALID, (step, key), message, NAME_HELP);
         }
     }
 }
@@ -361,14 +341,12 @@ impl Target {
             role,
             &["name", "text", "selector"],
         ) {
-            let message = match object.node.members().is_empty() {
-                true => "this target does not identify an element",
-                false => "this target says where the element is, but not what it is",
+            let message = match has_any(reader, object, &["within", "nth"]) {
+                true => "this target says where the element is, but not what it is",
+                false => "this target does not identify an element",
             };
-            error(reader, codes::TARGET_INVALID, object, message).help = Some(
-                "give the element's role and name, its text, or a CSS selector: \"target\": { \"role\": \"button\", \"name\": \"Sign in\" }"
-                    .to_owned(),
-            );
+            let help = "give the element's role and name, its text, or a CSS selector: \"target\": { \"role\": \"button\", \"name\": \"Sign in\" }";
+            wrong(reader, codes::TARGET_INVALID, (object, ""), message, help);
         }
         if let (Some(0), Some(node)) = (self.nth, object.get("nth")) {
             reader.wrong_type(
@@ -386,10 +364,8 @@ impl TargetPlace {
         let role = self.role.as_ref();
         if !element(reader, object, "within", role, &["name", "text"]) {
             let message = "`within` does not identify a container";
-            error(reader, codes::TARGET_INVALID, object, message).help = Some(
-                "give its role, its name, or both: \"within\": { \"role\": \"row\", \"name\": \"Invoice 1\" }"
-                    .to_owned(),
-            );
+            let help = "give its role, its name, or both: \"within\": { \"role\": \"row\", \"name\": \"Invoice 1\" }";
+            wrong(reader, codes::TARGET_INVALID, (object, ""), message, help);
         }
     }
 }
@@ -399,10 +375,8 @@ impl ExpectedElements {
         let role = self.role.as_ref();
         if !element(reader, object, "elements", role, &["name", "text"]) {
             let message = "`elements` does not say which elements";
-            error(reader, codes::EXPECT_INVALID, object, message).help = Some(
-                "give their role, their name or their text: \"elements\": { \"role\": \"button\", \"name\": \"Delete\", \"count\": 3 }"
-                    .to_owned(),
-            );
+            let help = "give their role, their name or their text: \"elements\": { \"role\": \"button\", \"name\": \"Delete\", \"count\": 3 }";
+            wrong(reader, codes::EXPECT_INVALID, (object, ""), message, help);
         }
         let (least, most) = self.count.bounds();
         let has_bound = |count: &&Node| count.get("min").or(count.get("max")).is_some();
@@ -416,14 +390,20 @@ impl ExpectedElements {
     }
 }
 
-/// Reports an object.
-fn error<'r>(
-    reader: &'r mut Reader<'_>,
+/// Reports the value of a key, or with an empty key the object.
+fn wrong(
+    reader: &mut Reader<'_>,
     code: Code,
-    object: Object<'_>,
-    message: &str,
-) -> &'r mut cuecard_source::diagnostic::Diagnostic {
-    reader.error_at(code, object.node.span, object.pointer, message)
+    (object, key): (Object<'_>, &str),
+    message: impl Into<String>,
+    help: &str,
+) {
+    let pointer = match key {
+        "" => object.pointer.to_owned(),
+        key => object.child_pointer(key),
+    };
+    let found = reader.error_at(code, span_of(object, key), &pointer, message);
+    found.help = (!help.is_empty()).then(|| help.to_owned());
 }
 
 fn has_any(reader: &Reader<'_>, object: Object<'_>, keys: &[&str]) -> bool {
@@ -439,14 +419,10 @@ fn element(
     keys: &[&str],
 ) -> bool {
     for key in ["role"].iter().chain(keys) {
-        let node = object.get(key);
-        if let Some(node) = node.filter(|node| node.as_str().is_some_and(|it| it.trim().is_empty()))
-        {
-            let (pointer, message) = (
-                object.child_pointer(key),
-                format!("`{whose}.{key}` is empty"),
-            );
-            reader.error_at(codes::TARGET_INVALID, node.span, &pointer, message);
+        let text = object.get(key).and_then(Node::as_str);
+        if text.is_some_and(|text| text.trim().is_empty()) {
+            let message = format!("`{whose}.{key}` is empty");
+            wrong(reader, codes::TARGET_INVALID, (object, key), message, "");
         }
     }
     if let (Some(Text(Template::Literal(Json::String(role)))), Some(node)) =
@@ -486,10 +462,14 @@ impl RetryRule {
                     .is_some_and(|all| all.is_empty() || all.iter().any(is_empty)))
         {
             let message = "`retry.condition` is empty: every error would match";
-            let pointer = object.child_pointer("condition");
-            reader
-                .error_at(codes::FIELD_VALUE, node.span, &pointer, message)
-                .help = Some("remove it to retry after every error".to_owned());
+            let help = "remove it to retry after every error";
+            wrong(
+                reader,
+                codes::FIELD_VALUE,
+                (object, "condition"),
+                message,
+                help,
+            );
         }
     }
 }
@@ -511,10 +491,14 @@ impl Expectation {
                 _ => continue,
             };
             let message = format!("`{}` {what}: it matches everything", member.key);
-            let pointer = object.child_pointer(&member.key);
-            reader
-                .error_at(codes::EXPECT_INVALID, member.value.span, &pointer, message)
-                .help = Some("remove it, or say what is expected".to_owned());
+            let help = "remove it, or say what is expected";
+            wrong(
+                reader,
+                codes::EXPECT_INVALID,
+                (object, &member.key),
+                message,
+                help,
+            );
         }
         if let (Some(limit), Some(node)) = (self.max_ms, object.get("max_ms"))
             && limit < 0.0
@@ -527,20 +511,24 @@ impl Expectation {
                 "a non-negative number of milliseconds",
             );
         }
-        let tests = [
-            "matches",
-            "json_schema",
-            "max_ms",
-            "shows",
-            "lacks",
-            "elements",
-        ];
         let is_compared = object.get("equals").or(object.get("contains")).is_some();
-        if !is_compared && !has_any(reader, object, &tests) {
-            checks_nothing(reader, object);
+        if !is_compared && !has_any(reader, object, &TESTS[2..]) {
+            checks_nothing(reader, (object, ""));
         }
     }
 }
+
+/// The checks of an expectation.
+const TESTS: &[&str] = &[
+    "equals",
+    "contains",
+    "matches",
+    "json_schema",
+    "max_ms",
+    "shows",
+    "lacks",
+    "elements",
+];
 
 /// Whether a pattern matches texts that have nothing in common.
 fn matches_everything(regex: &Regex) -> bool {
@@ -549,22 +537,21 @@ fn matches_everything(regex: &Regex) -> bool {
     texts.iter().all(|text| regex.is_match(text))
 }
 
-fn checks_nothing(reader: &mut Reader<'_>, object: Object<'_>) {
+fn checks_nothing(reader: &mut Reader<'_>, place: (Object<'_>, &str)) {
     let message = "this expectation checks nothing";
-    error(reader, codes::EXPECT_INVALID, object, message).help = Some(
-        "add one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
-            .to_owned(),
-    );
+    let help = format!("add one of {}", TESTS.join(", "));
+    wrong(reader, codes::EXPECT_INVALID, place, message, &help);
 }
 
 impl Answers {
     fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
-        for member in object.node.members() {
-            let count = member.value.as_array().map_or(0, <[Node]>::len);
+        for key in ["roots", "sampling", "elicitation"] {
+            let answers = object.get(key).and_then(Node::as_array);
+            let count = answers.map_or(0, <[Node]>::len);
             if count > MAX_ANSWERS {
                 let message =
                     format!("there are {count} answers, more than the limit of {MAX_ANSWERS}");
-                reader.error(codes::ANSWER_INVALID, member.value.span, message);
+                wrong(reader, codes::ANSWER_INVALID, (object, key), message, "");
             }
         }
     }
@@ -582,10 +569,8 @@ impl ElicitationAnswer {
         }
         if !has_any(reader, object, &["content", "action"]) {
             let message = "this answer has neither `content` nor `action`";
-            error(reader, codes::ANSWER_INVALID, object, message).help = Some(
-                "\"action\": \"accept\" sends the form's defaults, \"content\": { … } sends those values"
-                    .to_owned(),
-            );
+            let help = "\"action\": \"accept\" sends the form's defaults, \"content\": { … } sends those values";
+            wrong(reader, codes::ANSWER_INVALID, (object, ""), message, help);
         }
         let action = self.action.unwrap_or_default();
         if let (Some(_), true) = (&self.content, action != ElicitationAction::Accept) {
@@ -593,10 +578,14 @@ impl ElicitationAnswer {
                 "an answer with the action `{}` can't have content",
                 action.as_str()
             );
-            let (span, pointer) = (span_of(object, "content"), object.child_pointer("content"));
-            reader
-                .error_at(codes::ANSWER_INVALID, span, &pointer, message)
-                .help = Some("remove `content`, or write \"action\": \"accept\"".to_owned());
+            let help = "remove `content`, or write \"action\": \"accept\"";
+            wrong(
+                reader,
+                codes::ANSWER_INVALID,
+                (object, "content"),
+                message,
+                help,
+            );
         }
     }
 }
@@ -613,9 +602,8 @@ const QUESTION: &[&str] = &["contains", "equals", "matches", "server", "model"];
 fn question(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) {
     if !has_any(reader, object, keys) {
         let message = "this `match` checks nothing";
-        error(reader, codes::ANSWER_INVALID, object, message).help = Some(format!(
-            "add one of {}, or omit `match` to match every question",
-            keys.join(", ")
-        ));
+        let keys = keys.join(", ");
+        let help = format!("add one of {keys}, or omit `match` to match every question");
+        wrong(reader, codes::ANSWER_INVALID, (object, ""), message, &help);
     }
 }

@@ -73,8 +73,8 @@ fn text() -> String {
     });
     TEMPLATE
         .replace("{{TOOLS}}", &table(tools))
-        .replace("{{STEP}}", &keys(&schema["$defs"]["step"]))
-        .replace("{{EXPECT}}", &keys(&schema["$defs"]["expect"]))
+        .replace("{{STEP}}", &keys(&schema["$defs"]["Step"]))
+        .replace("{{EXPECT}}", &keys(&schema["$defs"]["Expectation"]))
         .replace("{{BUILTIN}}", &table(builtin))
         .replace("{{COMMANDS}}", &table(commands))
 }

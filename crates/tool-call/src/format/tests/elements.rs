@@ -55,7 +55,10 @@ fn what_can_not_be_counted_is_said() {
             r#"{"elements": {"role": "knob"}}"#,
             "unknown role `knob`".to_owned(),
         ),
-        (r#"{"shows": ""}"#, "`shows` is empty".to_owned()),
+        (
+            r#"{"shows": ""}"#,
+            "`shows` is empty: it matches everything".to_owned(),
+        ),
     ] {
         assert_eq!(reading(expect).expect_err(expect), [message], "{expect}");
     }

@@ -46,8 +46,14 @@ fn a_check_that_cannot_be_read_is_not_called_absent() {
             r#"{"matches": ""}"#,
             "`matches` is empty: it matches everything",
         ),
-        (r#"{"matches": ".*"}"#, "`matches` matches every text"),
-        (r#"{"matches": "^x*"}"#, "`matches` matches every text"),
+        (
+            r#"{"matches": ".*"}"#,
+            "`matches` needs no character: it matches everything",
+        ),
+        (
+            r#"{"matches": "^x*"}"#,
+            "`matches` needs no character: it matches everything",
+        ),
         (
             r#"{"json_schema": {}}"#,
             "`json_schema` is empty: it matches everything",

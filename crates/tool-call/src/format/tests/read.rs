@@ -130,11 +130,11 @@ fn values_that_do_not_fit_are_shown() {
         ),
         (
             r#"{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": {"then": "go"}}"#,
-            "`retry.then` is `stop` or `skip`, not `go`",
+            "`then` must be `stop` or `skip`, not `go`",
         ),
         (
             r#"{"step": 1, "id": "", "tool": "mcp__s__t", "params": {}}"#,
-            "the id is empty",
+            "`id` is empty",
         ),
         (
             r#"{"step": 1, "tool": "", "params": {}}"#,
