@@ -3,54 +3,39 @@
 //!
 //! Takes traces and test cases, gives outcomes. Never plays anything, and does no I/O.
 
+pub mod assertions;
 mod blocks;
-mod citations;
 pub mod compare;
 mod document;
 mod evidence;
-mod families;
 mod fold;
-mod format;
-mod graceful;
-mod grounded;
-mod limits;
-mod memory;
 pub mod model;
 pub mod mutate;
-mod order;
-mod output;
-mod player_checks;
 mod prove;
-mod questions;
 mod reach;
-mod recovery;
 mod redact_fields;
 mod result;
-mod results;
 #[cfg(test)]
 mod samples;
-mod scheduled_tasks;
 mod sentences;
-mod snapshot;
 pub mod test_case;
 mod text;
 mod tool_policy;
-mod tools;
-mod trajectory;
 #[cfg(test)]
 mod trials;
 mod values;
 mod view;
 mod words;
 
+pub use assertions::snapshot::{Snapshot, Snapshots, stable};
 pub use redact_fields::{misspelt_redactions, redacted};
 pub use result::{
     Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals, TraceSummary,
 };
-pub use snapshot::{Snapshot, Snapshots, stable};
 pub use view::View;
 
-use crate::model::{Assertion, AssertionCheck, Severity, TestCase};
+use crate::assertions::{Assertion, AssertionCheck};
+use crate::model::{Severity, TestCase};
 use cuecard_source::value::Json;
 use cuecard_trace::Trace;
 
@@ -228,7 +213,7 @@ pub fn snapshot_files(case: &TestCase) -> impl Iterator<Item = &str> {
     case.assertions
         .iter()
         .filter_map(|assertion| match &assertion.check {
-            AssertionCheck::TraceSnapshot { file, .. } => Some(file.as_str()),
+            AssertionCheck::TraceSnapshot(snapshot) => Some(&*snapshot.file),
             _ => None,
         })
 }
@@ -241,7 +226,7 @@ fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
         .cloned()
         .collect();
     let finding = if missing.is_empty() {
-        find(assertion, view)
+        assertion.check.judge(view)
     } else {
         Finding::new(
             Verdict::Skipped,
@@ -267,72 +252,6 @@ fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
         required_capabilities: assertion.requires_capabilities.clone(),
         missing_capabilities: missing,
         vacuous: finding.vacuous,
-    }
-}
-
-/// Asks the family of the assertion's type.
-fn find(assertion: &Assertion, view: &View<'_>) -> Finding {
-    use AssertionCheck as Check;
-    let check = &assertion.check;
-    match check {
-        Check::MustCallTool {
-            tool,
-            min_calls,
-            max_calls,
-        } => tools::must_call(tool, *min_calls, *max_calls, view),
-        Check::MustNotCallTool { tool } => tools::must_not_call(tool, view),
-        Check::MaxToolCalls { tool, max_total } => {
-            tools::max_calls(tool.as_ref(), *max_total, view)
-        }
-        Check::ToolArgsMatch {
-            tool,
-            matching,
-            which,
-        } => tools::args_match(tool, matching, *which, view),
-        Check::ToolCallOrder { before, after, all } => order::call_order(before, after, *all, view),
-        Check::StopAfterSuccess {
-            success_event,
-            forbid_following,
-            allowed_following_tools,
-        } => order::stop_after_success(
-            success_event,
-            forbid_following,
-            allowed_following_tools,
-            view,
-        ),
-        Check::OutputContains {
-            any_of,
-            all_of,
-            regex,
-            case_sensitive,
-        } => output::contains(any_of, all_of, regex, *case_sensitive, view),
-        Check::OutputOmits { patterns } => output::omits(patterns, view),
-        Check::OutputMatchesFormat { format } => format::matches_format(format, view),
-        Check::AskClarifyingWhenAmbiguous {
-            forbidden_tools,
-            question_patterns,
-        } => questions::asks_first(forbidden_tools, question_patterns, view),
-        Check::Trajectory { mode, calls } => trajectory::trajectory(*mode, calls, view),
-        Check::ToolResultMatches {
-            tool,
-            json_path,
-            test,
-        } => results::tool_result(tool, json_path.as_ref(), test, view),
-        Check::JsonPath {
-            path,
-            equals,
-            exists,
-            count,
-        } => results::json_path(path, equals.as_ref(), *exists, *count, view),
-        Check::TraceSnapshot { file, ignore } => snapshot::trace_snapshot(file, ignore, view),
-        Check::MaxDurationMs { limit } => limits::max_duration(*limit, view),
-        Check::MaxTokens { limit } => limits::max_tokens(*limit, view),
-        Check::MaxErrors { limit } => limits::max_errors(*limit, view),
-        Check::File { .. } | Check::Git { .. } | Check::ExitCode { .. } | Check::Screen { .. } => {
-            player_checks::player_check(&assertion.id, check.type_name(), view)
-        }
-        // Groundedness, memory, recovery, scheduler.
-        other => families::find(other, view),
     }
 }
 

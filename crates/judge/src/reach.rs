@@ -3,7 +3,7 @@
 use super::values::args_equal;
 use super::view::View;
 use super::words::quoted;
-use crate::model::{Selector, ToolPattern};
+use crate::assertions::parts::{Selector, ToolPattern};
 use cuecard_page::ActionKind;
 use cuecard_page::browser_tool;
 use cuecard_source::diagnostic::did_you_mean;
@@ -89,8 +89,7 @@ pub(super) fn unknown_tool(tool: &ToolPattern, view: &View<'_>) -> Option<String
 
 /// Whether an available name is itself a pattern that means `name`.
 fn is_glob_for(pattern: &str, name: &str) -> bool {
-    pattern.contains(['*', '?'])
-        && ToolPattern::new(pattern).is_ok_and(|pattern| pattern.matches(name))
+    pattern.contains(['*', '?']) && ToolPattern::from(pattern).matches(name)
 }
 
 /// Whether `selector` means the event at `position`.
@@ -186,7 +185,7 @@ pub(super) fn described(selector: &Selector) -> String {
         Some(false) => text.push_str(" that failed"),
         None => {}
     }
-    for (key, value) in selector.args.iter().chain(&selector.data) {
+    for (key, value) in selector.args.iter().chain(selector.data.iter()) {
         text.push_str(&format!(" with `{key}` {}", super::words::brief(value)));
     }
     if let Some(cause) = &selector.caused_by {

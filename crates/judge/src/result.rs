@@ -169,7 +169,7 @@ impl TestResult {
         let expected = case.expected.as_ref().filter(|_| failed);
         let result = Self {
             failure_categories: expected
-                .map(|expected| expected.failure_categories.clone())
+                .map(|expected| expected.failure_categories.to_vec())
                 .unwrap_or_default(),
             status,
             vacuous,

@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use regex::RegexBuilder;
 use serde_json::json;
 
-use super::{Finding, Snapshots, View, find};
+use super::{Finding, Snapshots, View};
+use crate::assertions::parts::{Args, Selector, TextPattern, ToolPattern};
 use crate::model::{
-    Assertion, AssertionCheck, Selector, Severity, TestCase, TestContext, TestTools, TextPattern,
-    ToolPattern, TraceInput,
+    Assertion, AssertionCheck, Severity, TestCase, TestContext, TestTools, TraceInput,
 };
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
@@ -161,31 +161,35 @@ pub(super) fn case() -> TestCase {
     }
 }
 
-pub(super) fn assertion(check: AssertionCheck) -> Assertion {
+pub(super) fn assertion(check: impl Into<AssertionCheck>) -> Assertion {
     Assertion {
         id: "a1".into(),
         severity: Severity::Critical,
         requires_capabilities: Vec::new(),
-        check,
+        check: check.into(),
         params: Json::Null,
         span: Span::default(),
     }
 }
 
 /// What `check` finds in `trace` for the plainest test case.
-pub(super) fn judged(check: AssertionCheck, trace: &Trace) -> Finding {
+pub(super) fn judged(check: impl Into<AssertionCheck>, trace: &Trace) -> Finding {
     judged_for(&case(), check, trace)
 }
 
 /// What `check` finds in `trace` for `case`.
-pub(super) fn judged_for(case: &TestCase, check: AssertionCheck, trace: &Trace) -> Finding {
+pub(super) fn judged_for(
+    case: &TestCase,
+    check: impl Into<AssertionCheck>,
+    trace: &Trace,
+) -> Finding {
     let snapshots = Snapshots::default();
     let view = View::new(case, trace).with_snapshots(&snapshots);
-    find(&assertion(check), &view)
+    check.into().judge(&view)
 }
 
 pub(super) fn tool(text: &str) -> ToolPattern {
-    ToolPattern::new(text).expect("a pattern")
+    text.into()
 }
 
 pub(super) fn selector(event_type: &str) -> Selector {
@@ -213,4 +217,12 @@ pub(super) fn pattern(text: &str) -> TextPattern {
             .build()
             .expect("a pattern"),
     }
+}
+
+/// Dotted keys and their values.
+pub(super) fn args(pairs: &[(&str, Json)]) -> Args {
+    let pairs = pairs
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), value.clone()));
+    Args(pairs.collect())
 }

@@ -6,13 +6,22 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use regex::Regex;
 use serde_json::json;
-use serde_json_path::JsonPath;
 
 use super::samples::{Events, answer, assertion, case, pattern, selector, selects, tool};
 use super::*;
-use crate::model::{
-    ArgsMatch, ExpectedCall, OutputFormat, Selector, ToolPattern, TrajectoryMode, ValueTest, Which,
+use crate::assertions::format::{OutputFormat, OutputMatchesFormat};
+use crate::assertions::limits::{MaxDurationMs, MaxErrors, MaxTokens};
+use crate::assertions::order::{StopAfterSuccess, ToolCallOrder};
+use crate::assertions::output::{OutputContains, OutputOmits};
+use crate::assertions::parts::{Args, Selector, Texts, ToolPattern};
+use crate::assertions::player_checks::File;
+use crate::assertions::questions::AskClarifyingWhenAmbiguous;
+use crate::assertions::results::{JsonPath, ToolResultMatches};
+use crate::assertions::snapshot::TraceSnapshot;
+use crate::assertions::tools::{
+    ArgsMatch, MaxToolCalls, MustCallTool, MustNotCallTool, ToolArgsMatch, Which,
 };
+use crate::assertions::trajectory::{ExpectedCall, Trajectory, TrajectoryMode};
 use cuecard_trace::{Event, EventData, Log};
 
 const TOOLS: &[&str] = &["search", "fetch", "send"];
@@ -128,7 +137,7 @@ fn any_selector() -> impl Strategy<Value = Selector> {
         kind,
         proptest::option::of(tool_pattern()),
         any::<Option<bool>>(),
-        prop::collection::vec(("[ab.]{0,2}", value()), 0..2),
+        prop::collection::btree_map("[ab.]{0,2}", value(), 0..2),
         prop::collection::vec(
             (
                 select(&["content", "tool", "args.a", "result"][..]),
@@ -142,17 +151,19 @@ fn any_selector() -> impl Strategy<Value = Selector> {
             caused_by: cause.map(|kind| Box::new(selector(kind))),
             tool,
             success,
-            args,
-            data: data
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect(),
+            args: Args(args.into_iter().collect()),
+            data: Args(
+                data.into_iter()
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .collect(),
+            ),
             ..selector(kind)
         })
 }
 
-fn pairs() -> impl Strategy<Value = Vec<(String, Json)>> {
-    prop::collection::vec(("[ab.]{0,3}", value()), 0..3)
+fn pairs() -> impl Strategy<Value = Args> {
+    prop::collection::btree_map("[ab.]{0,3}", value(), 0..3)
+        .prop_map(|pairs| Args(pairs.into_iter().collect()))
 }
 
 fn count() -> impl Strategy<Value = u64> {
@@ -164,23 +175,33 @@ fn size() -> impl Strategy<Value = Option<usize>> {
 }
 
 pub(super) fn check() -> impl Strategy<Value = AssertionCheck> {
-    use AssertionCheck as Check;
     let calls = prop_oneof![
-        (tool_pattern(), count(), proptest::option::of(count())).prop_map(
-            |(tool, min_calls, max_calls)| {
-                Check::MustCallTool {
+        (
+            tool_pattern(),
+            proptest::option::of(count()),
+            proptest::option::of(count())
+        )
+            .prop_map(|(tool, min_calls, max_calls)| {
+                AssertionCheck::from(MustCallTool {
                     tool,
                     min_calls,
                     max_calls,
-                }
-            }
-        ),
-        tool_pattern().prop_map(|tool| Check::MustNotCallTool { tool }),
+                })
+            }),
+        tool_pattern().prop_map(|tool| MustNotCallTool { tool }.into()),
         (
             proptest::option::of((tool_pattern(), count())),
             proptest::option::of(count())
         )
-            .prop_map(|(tool, max_total)| Check::MaxToolCalls { tool, max_total }),
+            .prop_map(|(tool, max_total)| {
+                let (tool, max) = tool.unzip();
+                MaxToolCalls {
+                    tool,
+                    max,
+                    max_total,
+                }
+                .into()
+            }),
         (
             tool_pattern(),
             prop::collection::vec("[ab.]{0,3}", 0..2),
@@ -189,41 +210,42 @@ pub(super) fn check() -> impl Strategy<Value = AssertionCheck> {
             0_usize..5
         )
             .prop_map(|(tool, required_keys, args_contains, args_equal, which)| {
-                Check::ToolArgsMatch {
+                ToolArgsMatch {
                     tool,
-                    matching: ArgsMatch {
-                        required_keys,
+                    r#match: ArgsMatch {
+                        required_keys: required_keys.into(),
                         args_contains,
                         args_equal,
-                        regex: vec![("a".into(), Regex::new("a|1").expect("a pattern"))],
-                        json_schema: Some(json!({"type": "object"})),
-                        case_sensitive: which % 2 == 0,
+                        regex: vec![("a".into(), Regex::new("a|1").expect("a pattern"))].into(),
+                        json_schema: Some(json!({"type": "object"}).into()),
                     },
                     which: match which {
                         0 => Which::Any,
                         1 => Which::All,
                         n => Which::Nth(n - 2),
                     },
+                    case_sensitive: which % 2 == 0,
                 }
+                .into()
             }),
     ];
     let order = prop_oneof![
-        (any_selector(), any_selector(), any::<bool>())
-            .prop_map(|(before, after, all)| Check::ToolCallOrder { before, after, all }),
+        (any_selector(), any_selector(), any::<bool>()).prop_map(|(before, after, all)| {
+            AssertionCheck::from(ToolCallOrder { before, after, all })
+        }),
         (
             any_selector(),
             prop::collection::vec(any_selector(), 0..3),
             prop::collection::vec(tool_pattern(), 0..2)
         )
-            .prop_map(
-                |(success_event, forbid_following, allowed_following_tools)| {
-                    Check::StopAfterSuccess {
-                        success_event,
-                        forbid_following,
-                        allowed_following_tools,
-                    }
+            .prop_map(|(success_event, forbid_following, allowed)| {
+                StopAfterSuccess {
+                    success_event,
+                    forbid_following,
+                    allowed_following_tools: allowed.into(),
                 }
-            ),
+                .into()
+            }),
         (
             select(
                 &[
@@ -236,55 +258,89 @@ pub(super) fn check() -> impl Strategy<Value = AssertionCheck> {
             ),
             prop::collection::vec((tool_pattern(), pairs()), 0..4)
         )
-            .prop_map(|(mode, calls)| Check::Trajectory {
-                mode,
-                calls: calls
-                    .into_iter()
-                    .map(|(tool, args)| ExpectedCall { tool, args })
-                    .collect(),
+            .prop_map(|(mode, calls)| {
+                let calls = calls.into_iter();
+                let calls = calls.map(|(tool, args)| ExpectedCall { tool, args });
+                Trajectory {
+                    mode,
+                    calls: calls.collect(),
+                }
+                .into()
             }),
     ];
-    let texts = || prop::collection::vec("[a-cA-C?]{0,2}", 0..3);
+    let texts = || prop::collection::vec("[a-cA-C?]{0,2}", 0..3).prop_map(Texts);
+    let form = |format| OutputMatchesFormat {
+        format,
+        ..OutputMatchesFormat::default()
+    };
     let output = prop_oneof![
         (texts(), texts(), any::<bool>()).prop_map(|(any_of, all_of, case_sensitive)| {
-            Check::OutputContains {
+            AssertionCheck::from(OutputContains {
                 any_of,
                 all_of,
-                regex: vec![pattern("[a-z]")],
+                regex: vec![pattern("[a-z]")].into(),
                 case_sensitive,
-            }
-        }),
-        select(&["a+", "^-", "$", "which"][..]).prop_map(|text| Check::OutputOmits {
-            patterns: vec![pattern(text)]
-        }),
-        tool_pattern().prop_map(|tool| Check::AskClarifyingWhenAmbiguous {
-            forbidden_tools: vec![tool],
-            question_patterns: Vec::new(),
-        }),
-        (size(), size(), size())
-            .prop_map(|(min, max, max_sentences)| OutputFormat::BulletList {
-                min,
-                max,
-                max_sentences
             })
-            .prop_map(|format| Check::OutputMatchesFormat { format }),
-        (size(), size())
-            .prop_map(|(min, max)| OutputFormat::NumberedList { min, max })
-            .prop_map(|format| Check::OutputMatchesFormat { format }),
-        (size(), size(), size())
-            .prop_map(|(exact, min, max)| OutputFormat::Paragraphs { exact, min, max })
-            .prop_map(|format| Check::OutputMatchesFormat { format }),
-        select(&[0, 1, 2][..]).prop_map(|which| Check::OutputMatchesFormat {
-            format: match which {
-                0 => OutputFormat::MarkdownTable,
-                1 => OutputFormat::SingleLine,
-                _ => OutputFormat::Json {
-                    required_keys: vec!["a".into()],
-                    json_schema: None
-                },
-            },
+        }),
+        select(&["a+", "^-", "$", "which"][..]).prop_map(|text| {
+            OutputOmits {
+                patterns: vec![pattern(text)].into(),
+                ..OutputOmits::default()
+            }
+            .into()
+        }),
+        tool_pattern().prop_map(|tool| {
+            AskClarifyingWhenAmbiguous {
+                forbidden_tools: vec![tool].into(),
+                ..AskClarifyingWhenAmbiguous::default()
+            }
+            .into()
+        }),
+        (size(), size(), size()).prop_map(move |(min, max, max_sentences)| {
+            OutputMatchesFormat {
+                min_bullets: min,
+                max_bullets: max,
+                max_sentences_per_bullet: max_sentences,
+                ..form(OutputFormat::BulletList)
+            }
+            .into()
+        }),
+        (size(), size()).prop_map(move |(min, max)| {
+            OutputMatchesFormat {
+                min_items: min,
+                max_items: max,
+                ..form(OutputFormat::NumberedList)
+            }
+            .into()
+        }),
+        (size(), size(), size()).prop_map(move |(exact, min, max)| {
+            OutputMatchesFormat {
+                exact_paragraphs: exact,
+                min_paragraphs: min,
+                max_paragraphs: max,
+                ..form(OutputFormat::Paragraphs)
+            }
+            .into()
+        }),
+        select(
+            &[
+                OutputFormat::MarkdownTable,
+                OutputFormat::SingleLine,
+                OutputFormat::Json
+            ][..]
+        )
+        .prop_map(move |format| {
+            OutputMatchesFormat {
+                required_keys: vec!["a".to_owned()].into(),
+                ..form(format)
+            }
+            .into()
         }),
     ];
+    let path = |text: &str| {
+        let path: serde_json_path::JsonPath = text.parse().expect("a path");
+        path.into()
+    };
     let whole = prop_oneof![
         (
             tool_pattern(),
@@ -292,37 +348,43 @@ pub(super) fn check() -> impl Strategy<Value = AssertionCheck> {
             proptest::option::of(value()),
             any::<bool>()
         )
-            .prop_map(
-                |(tool, equals, contains, has_path)| Check::ToolResultMatches {
+            .prop_map(move |(tool, equals, contains, has_path)| {
+                AssertionCheck::from(ToolResultMatches {
                     tool,
-                    json_path: has_path.then(|| JsonPath::parse("$..a").expect("a path")),
-                    test: ValueTest {
-                        equals,
-                        contains,
-                        ..ValueTest::default()
-                    },
-                }
-            ),
+                    json_path: has_path.then(|| path("$..a")),
+                    equals: equals.map(Into::into),
+                    contains: contains.map(Into::into),
+                    ..ToolResultMatches::default()
+                })
+            }),
         (
             proptest::option::of(value()),
             any::<Option<bool>>(),
             proptest::option::of(count())
         )
-            .prop_map(|(equals, exists, count)| Check::JsonPath {
-                path: JsonPath::parse("$.events[?@.type == 'tool_call'].data.args.a")
-                    .expect("a path"),
-                equals,
-                exists,
-                count,
+            .prop_map(move |(equals, exists, count)| {
+                JsonPath {
+                    path: path("$.events[?@.type == 'tool_call'].data.args.a"),
+                    equals: equals.map(Into::into),
+                    exists,
+                    count,
+                }
+                .into()
             }),
-        select(&["s.json", "none.json"][..]).prop_map(|file| Check::TraceSnapshot {
-            file: file.into(),
-            ignore: vec!["/events/*/data/args".into()],
+        select(&["s.json", "none.json"][..]).prop_map(|file| {
+            TraceSnapshot {
+                file: file.into(),
+                ignore: vec!["/events/*/data/args".to_owned()].into(),
+            }
+            .into()
         }),
-        any::<f64>().prop_map(|limit| Check::MaxDurationMs { limit }),
-        count().prop_map(|limit| Check::MaxTokens { limit }),
-        count().prop_map(|limit| Check::MaxErrors { limit }),
-        Just(Check::File { params: Json::Null }),
+        any::<f64>().prop_map(|limit| MaxDurationMs {
+            limit: limit.into()
+        }
+        .into()),
+        count().prop_map(|limit| MaxTokens { limit }.into()),
+        count().prop_map(|limit| MaxErrors { limit }.into()),
+        Just(File::default().into()),
     ];
     prop_oneof![3 => calls, 3 => order, 3 => output, 2 => whole]
 }
@@ -343,7 +405,7 @@ proptest! {
         available in prop::option::of(prop::collection::vec(name().prop_map(str::to_owned), 0..3)),
     ) {
         let mut case = case();
-        case.tools.available = available;
+        case.tools.available = available.map(Texts);
         case.assertions = vec![assertion(check)];
         let snapshots = snapshots(&stored);
         let outcomes = judge_with(&case, &trace, &snapshots);
@@ -383,7 +445,7 @@ proptest! {
     #[test]
     fn a_trace_equals_itself(trace in events()) {
         let mut case = case();
-        case.assertions = vec![assertion(AssertionCheck::TraceSnapshot { file: "s.json".into(), ignore: Vec::new() })];
+        case.assertions = vec![assertion(TraceSnapshot { file: "s.json".into(), ignore: Texts::default() })];
         for stored in [trace.clone(), stable(&trace)] {
             let outcomes = judge_with(&case, &trace, &snapshots(&stored));
             prop_assert_eq!(outcomes[0].status, OutcomeStatus::Pass, "{}", outcomes[0].message);
@@ -392,8 +454,8 @@ proptest! {
 
     #[test]
     fn one_more_call_is_seen(trace in events(), at in any::<Index>()) {
-        let called = |name: &str| AssertionCheck::MustCallTool { tool: tool(name), min_calls: 1, max_calls: None };
-        let uncalled = |name: &str| AssertionCheck::MustNotCallTool { tool: tool(name) };
+        let called = |name: &str| MustCallTool { tool: tool(name), min_calls: None, max_calls: None };
+        let uncalled = |name: &str| MustNotCallTool { tool: tool(name) };
         let mut case = case();
         case.assertions = vec![assertion(called("new")), assertion(uncalled("new"))];
         let statuses = |trace: &Trace| -> Vec<OutcomeStatus> {
@@ -411,9 +473,9 @@ proptest! {
 fn severity_and_capabilities_make_the_status() {
     let trace = answer("hello");
     let failing = || {
-        assertion(AssertionCheck::MustCallTool {
+        assertion(MustCallTool {
             tool: tool("search"),
-            min_calls: 1,
+            min_calls: None,
             max_calls: None,
         })
     };
@@ -463,30 +525,22 @@ fn what_looks_long_is_judged_in_bounded_time() {
     for output in &hostile {
         let trace = answer(output);
         for format in [
-            OutputFormat::BulletList {
-                min: None,
-                max: Some(1),
-                max_sentences: Some(1),
-            },
-            OutputFormat::Paragraphs {
-                exact: Some(1),
-                min: None,
-                max: None,
-            },
-            OutputFormat::Json {
-                required_keys: Vec::new(),
-                json_schema: None,
-            },
+            OutputFormat::BulletList,
+            OutputFormat::Paragraphs,
+            OutputFormat::Json,
             OutputFormat::MarkdownTable,
         ] {
-            let finding =
-                super::samples::judged(AssertionCheck::OutputMatchesFormat { format }, &trace);
+            let check = OutputMatchesFormat {
+                format,
+                max_bullets: Some(1),
+                max_sentences_per_bullet: Some(1),
+                exact_paragraphs: Some(1),
+                ..OutputMatchesFormat::default()
+            };
+            let finding = super::samples::judged(check, &trace);
             assert!(finding.message.len() < 2000);
         }
-        let asks = AssertionCheck::AskClarifyingWhenAmbiguous {
-            forbidden_tools: Vec::new(),
-            question_patterns: Vec::new(),
-        };
+        let asks = AskClarifyingWhenAmbiguous::default();
         assert!(super::samples::judged(asks, &trace).message.len() < 2000);
     }
 }
@@ -500,10 +554,10 @@ fn selectors_of_results_know_the_arguments_of_their_call() {
         .result("search", "c1", true, Json::Null)
         .trace();
     let of = |query: &str| Selector {
-        args: vec![("q".into(), json!(query))],
+        args: super::samples::args(&[("q", json!(query))]),
         ..selects("tool_result", "search")
     };
-    let check = |before, after| AssertionCheck::ToolCallOrder {
+    let check = |before, after| ToolCallOrder {
         before,
         after,
         all: false,

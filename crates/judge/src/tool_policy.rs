@@ -16,7 +16,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
     if let Some(available) = &tools.available {
         let patterns: Vec<ToolPattern> = available
             .iter()
-            .filter_map(|name| ToolPattern::new(name).ok())
+            .map(|name| ToolPattern::from(name.as_str()))
             .collect();
         let outside = calls_where(view, |call| !patterns.iter().any(|tool| call.is_of(tool)));
         if let Some(first) = outside.first() {
@@ -38,7 +38,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
                 "tools.available",
                 message,
                 help,
-                json!(available),
+                json!(available.0),
                 count,
                 &outside,
             ));
@@ -50,7 +50,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
             let is_it = |name: &str| name.eq_ignore_ascii_case(tool.text());
             call.is_of(tool) || is_it(&call.data.tool) || native.is_some_and(is_it)
         };
-        tools.forbidden.iter().any(is_in)
+        tools.policy.forbidden.iter().any(is_in)
     });
     if let Some(first) = forbidden.first() {
         let count = forbidden.len();
@@ -64,7 +64,12 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
             first.event.seq,
             brief(&first.data.args)
         );
-        let params: Vec<&str> = tools.forbidden.iter().map(ToolPattern::text).collect();
+        let params: Vec<&str> = tools
+            .policy
+            .forbidden
+            .iter()
+            .map(ToolPattern::text)
+            .collect();
         warnings.push(warning(
             "tools.policy.forbidden",
             message,
@@ -74,7 +79,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
             &forbidden,
         ));
     }
-    if let Some(max) = tools.max_calls {
+    if let Some(max) = tools.policy.max_calls {
         let total = view.calls().len();
         let count = as_count(total);
         if count > max {
@@ -161,39 +166,39 @@ mod tests {
     fn calls_outside_what_is_provided_are_warnings() {
         assert_eq!(told(|_| {}), []);
         assert_eq!(
-            told(|tools| tools.available = Some(vec!["web_*".into()])),
+            told(|tools| tools.available = Some(vec!["web_*".into()].into())),
             []
         );
         let one = |id: &str, message: &str| vec![(id.to_owned(), message.to_owned())];
         assert_eq!(
-            told(|tools| tools.available = Some(vec!["web_search".into()])),
+            told(|tools| tools.available = Some(vec!["web_search".into()].into())),
             one(
                 "tools.available",
                 "2 calls of tools that are not available: `web_fetch`"
             )
         );
         assert_eq!(
-            told(|tools| tools.available = Some(Vec::new())),
+            told(|tools| tools.available = Some(Vec::new().into())),
             one(
                 "tools.available",
                 "3 calls of tools that are not available: `web_search`, `web_fetch`"
             )
         );
         assert_eq!(
-            told(|tools| tools.forbidden = vec![tool("*_search")]),
+            told(|tools| tools.policy.forbidden = vec![tool("*_search")].into()),
             one(
                 "tools.policy.forbidden",
                 "1 call of forbidden tools: `web_search`"
             )
         );
         assert_eq!(
-            told(|tools| tools.forbidden = vec![tool("Web_Search")]).len(),
+            told(|tools| tools.policy.forbidden = vec![tool("Web_Search")].into()).len(),
             1
         );
         assert_eq!(
-            told(|tools| tools.max_calls = Some(2)),
+            told(|tools| tools.policy.max_calls = Some(2)),
             one("tools.policy.max_calls", "3 tool calls, at most 2 allowed")
         );
-        assert_eq!(told(|tools| tools.max_calls = Some(3)), []);
+        assert_eq!(told(|tools| tools.policy.max_calls = Some(3)), []);
     }
 }

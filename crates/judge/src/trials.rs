@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::View;
-use crate::model::{TestCase, TestContext, TestTools, TextPattern, ToolPattern, TraceInput};
+use crate::assertions::parts::{Patterns, TextPattern, Texts, Tools};
+use crate::model::{TestCase, TestContext, TestTools, TraceInput};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 use cuecard_trace::{Event, Trace};
@@ -93,19 +94,18 @@ impl Trial {
     }
 }
 
-pub(super) fn tools(names: &[&str]) -> Vec<ToolPattern> {
-    names
-        .iter()
-        .map(|name| ToolPattern::new(name).expect("a pattern"))
-        .collect()
+pub(super) fn tools(names: &[&str]) -> Tools {
+    Tools(names.iter().map(|name| (*name).into()).collect())
 }
 
-pub(super) fn patterns(texts: &[&str]) -> Vec<TextPattern> {
-    texts
-        .iter()
-        .map(|text| TextPattern {
-            text: (*text).to_owned(),
-            regex: regex::Regex::new(&format!("(?im){text}")).expect("a pattern"),
-        })
-        .collect()
+pub(super) fn texts(texts: &[&str]) -> Texts {
+    Texts(texts.iter().map(|text| (*text).to_owned()).collect())
+}
+
+pub(super) fn patterns(texts: &[&str]) -> Patterns {
+    let patterns = texts.iter().map(|text| TextPattern {
+        text: (*text).to_owned(),
+        regex: regex::Regex::new(&format!("(?im){text}")).expect("a pattern"),
+    });
+    Patterns(patterns.collect())
 }

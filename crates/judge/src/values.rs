@@ -4,7 +4,8 @@ use super::fold::{composed, fold, plain};
 use super::view::dotted;
 use super::words::brief;
 use cuecard_source::matching::{MOST_MISFITS, equal, equal_by, schema_validator};
-use cuecard_source::value::{Json, as_text, cut};
+use cuecard_source::value::{Json, as_text, cut, is_invisible};
+use serde_json::Map;
 
 /// Whether two values are equal. Nothing crosses types but a number, which equals the text it is written as: `"007"`,
 /// `"1.10"` and `"+351"` are codes, versions and phones, and no numbers.
@@ -24,10 +25,26 @@ pub(super) fn equals(left: &Json, right: &Json) -> bool {
 }
 
 /// Whether the dotted keys of `wanted` have these values in `args`.
-pub(super) fn args_equal(wanted: &[(String, Json)], args: &Json) -> bool {
+pub(super) fn args_equal(wanted: &Map<String, Json>, args: &Json) -> bool {
     wanted
         .iter()
         .all(|(key, value)| dotted(args, key).is_some_and(|got| equals(got, value)))
+}
+
+/// Whether there is nothing in a text that anybody can see.
+pub(crate) fn is_nothing(text: &str) -> bool {
+    text.chars()
+        .all(|sign| sign.is_whitespace() || is_invisible(sign))
+}
+
+/// Whether every text, list or object holds this.
+pub(crate) fn is_in_all(part: &Json) -> bool {
+    match part {
+        Json::String(text) => is_nothing(text),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    }
 }
 
 /// Whether `whole` holds `part`: a text a part of it, whatever its case unless that counts; a list the element,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::document::document;
 use super::fold::{as_read, fold};
-use super::snapshot::{Snapshot, Snapshots};
+use crate::assertions::snapshot::{Snapshot, Snapshots};
 use crate::model::{TestCase, ToolPattern};
 use cuecard_source::value::Json;
 use cuecard_trace::{ErrorHappened, Event, EventData, ToolCall, ToolResult, Trace};

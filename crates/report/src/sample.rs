@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use cuecard_judge::assertions::limits::MaxErrors;
 use cuecard_judge::model::{
-    Assertion, AssertionCheck, ExpectedOutcome, Severity, TestCase, TestContext, TestTools,
-    TraceInput,
+    Assertion, ExpectedOutcome, Severity, TestCase, TestContext, TestTools, TraceInput,
 };
 use cuecard_judge::{Judgement, Outcome, OutcomeStatus, Run, TestResult};
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -68,7 +68,7 @@ pub(super) fn case(id: &str, assertions: &[&str]) -> TestCase {
                 id: id.into(),
                 severity: Severity::Critical,
                 requires_capabilities: Vec::new(),
-                check: AssertionCheck::MaxErrors { limit: 0 },
+                check: MaxErrors { limit: 0 }.into(),
                 params: Json::Null,
                 span: place(id),
             })
@@ -230,7 +230,7 @@ fn news() -> Judgement {
     case.tags = vec!["news".into(), "groundedness".into()];
     case.expected = Some(ExpectedOutcome {
         outcome: Some("a short list".into()),
-        failure_categories: vec!["groundedness".into()],
+        failure_categories: vec!["groundedness".into()].into(),
     });
     TestResult::judged(
         &case,

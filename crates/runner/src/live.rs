@@ -232,19 +232,19 @@ fn scenario(context: &TestContext) -> Json {
         "group_id": context.group_id,
         "session_id": context.session_id,
         "task_id": context.task_id,
-        "trigger": context.trigger.as_str(),
-        "scheduler_context": context.scheduler_context,
-        "input_messages": context.input_messages,
+        "trigger": context.trigger().as_str(),
+        "scheduler_context": *context.scheduler_context,
+        "input_messages": *context.input_messages,
     });
     if !context.prior_messages.is_empty() {
-        scenario["prior_messages"] = context.prior_messages.clone().into();
+        scenario["prior_messages"] = context.prior_messages.to_vec().into();
     }
     for (name, value) in [
         ("memory_snapshot", &context.memory_snapshot),
         ("mounts", &context.mounts),
     ] {
         if !value.is_null() {
-            scenario[name] = value.clone();
+            scenario[name] = Json::clone(value);
         }
     }
     scenario

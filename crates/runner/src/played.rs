@@ -7,7 +7,7 @@ use std::mem;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use cuecard_judge::model::{AssertionCheck, TestCase, TestContext, TestTools, TraceInput};
+use cuecard_judge::model::{TestCase, TestContext, TestTools, TraceInput};
 use cuecard_judge::{Outcome, OutcomeStatus};
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -180,14 +180,14 @@ pub(super) fn case_header(mut header: Header, case: &TestCase, setup: &Setup) ->
     header.test_case_id = Some(case.id.clone());
     header
         .input_messages
-        .clone_from(&case.context.input_messages);
+        .clone_from(&case.context.input_messages.0);
     let context = &case.context;
     for (name, value) in [
         ("group_id", json!(context.group_id)),
         ("session_id", json!(context.session_id)),
         ("task_id", json!(context.task_id)),
-        ("trigger", json!(context.trigger.as_str())),
-        ("scheduler_context", context.scheduler_context.clone()),
+        ("trigger", json!(context.trigger().as_str())),
+        ("scheduler_context", context.scheduler_context.0.clone()),
     ] {
         header.scenario[name] = value;
     }
@@ -244,15 +244,8 @@ async fn perform(
         }
     };
     recorder.settle();
-    let forbids_a_tool = case.assertions.iter().any(|assertion| {
-        matches!(
-            assertion.check,
-            AssertionCheck::MustNotCallTool { .. }
-                | AssertionCheck::MaxToolCalls { .. }
-                | AssertionCheck::StopAfterSuccess { .. }
-                | AssertionCheck::AskClarifyingWhenAmbiguous { .. }
-        )
-    });
+    let mut assertions = case.assertions.iter();
+    let forbids_a_tool = assertions.any(|assertion| assertion.check.forbids_calls());
     let mut offered = Vec::new();
     if forbids_a_tool {
         tokio::select! {
@@ -293,9 +286,9 @@ impl Listener for EventCollector {
         let mut events = self.events.borrow_mut();
         if events.len() < MOST_EVENTS {
             events.push(Event {
-                group_id: self.context.group_id.clone(),
-                session_id: self.context.session_id.clone(),
-                task_id: self.context.task_id.clone(),
+                group_id: self.context.group_id.as_deref().map(str::to_owned),
+                session_id: self.context.session_id.as_deref().map(str::to_owned),
+                task_id: self.context.task_id.as_deref().map(str::to_owned),
                 ..event.clone()
             });
         }

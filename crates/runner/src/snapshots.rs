@@ -41,15 +41,16 @@ pub(super) fn prepare(
         updated: Vec::new(),
     };
     for assertion in &case.assertions {
-        let AssertionCheck::TraceSnapshot { file, .. } = &assertion.check else {
+        let AssertionCheck::TraceSnapshot(snapshot) = &assertion.check else {
             continue;
         };
+        let file = &*snapshot.file;
         let path = joined(folder, Path::new(file));
         if update && replace(&path, case, assertion, trace, setup)? {
             stored.updated.push(path.display().to_string());
         }
         if let Some(snapshot) = read(&path) {
-            stored.snapshots.insert(file.clone(), snapshot);
+            stored.snapshots.insert(file.to_owned(), snapshot);
         }
     }
     Ok(stored)

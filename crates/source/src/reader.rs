@@ -112,7 +112,7 @@ pub(crate) const CUSTOM_KEY: &str =
     "remove it, or start its name with `x-` to keep it as a custom field";
 
 /// Whether a key is for other tools.
-pub(crate) fn is_custom(key: &str) -> bool {
+pub fn is_custom(key: &str) -> bool {
     key.starts_with("x-") || key.starts_with(['_', '$'])
 }
 
@@ -147,6 +147,11 @@ impl<'a> Reader<'a> {
     pub fn set_yaml(&mut self, doubts: impl Into<Rc<[AmbiguousScalar]>>) {
         self.is_yaml = true;
         self.doubts = doubts.into();
+    }
+
+    /// If the text is YAML, the parts of it that may have been meant otherwise.
+    pub fn yaml(&self) -> Option<&Rc<[AmbiguousScalar]>> {
+        self.is_yaml.then_some(&self.doubts)
     }
 
     /// The format that is read.

@@ -484,8 +484,9 @@ fn what_examples_forbid_is_found_wherever_it_stands() {
             };
             let answer = run.trace.output().to_owned();
             match &assertion.check {
-                AssertionCheck::OutputOmits { patterns } => {
-                    for pattern in patterns
+                AssertionCheck::OutputOmits(omits) => {
+                    for pattern in omits
+                        .patterns
                         .iter()
                         .filter(|pattern| pattern.regex.is_match(&pattern.text))
                     {
@@ -500,7 +501,7 @@ fn what_examples_forbid_is_found_wherever_it_stands() {
                         }
                     }
                 }
-                AssertionCheck::GracefulFailureOutput { .. } => {
+                AssertionCheck::GracefulFailureOutput(_) => {
                     for claim in [
                         "I have successfully refunded the order",
                         "The message was sent",
@@ -526,8 +527,8 @@ fn what_examples_forbid_is_found_wherever_it_stands() {
                         findings.answer(&run, &changed, "the same admission", true);
                     }
                 }
-                AssertionCheck::MustNotCallTool { tool } => {
-                    let name = tool.text().replace(['*', '?'], "x");
+                AssertionCheck::MustNotCallTool(forbids) => {
+                    let name = forbids.tool.text().replace(['*', '?'], "x");
                     for at in 0..=run.trace.events.len() {
                         let mut trace = run.trace.clone();
                         let call = ToolCall {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::Place;
+use crate::assertions::snapshot::{is_kept, stable};
 use crate::document::document;
-use crate::snapshot::{is_kept, stable};
 use cuecard_source::value::Json;
 use cuecard_trace::{Event, Trace};
 

@@ -1,14 +1,12 @@
 //! What a test case asks.
 
-mod assertion;
 mod test_case;
 
-pub use assertion::{
-    ArgsMatch, Assertion, AssertionCheck, ExpectedCall, OutputFormat, ProofRules, Selector,
-    Severity, TextPattern, TrajectoryMode, Unproven, ValueTest, Which,
-};
-pub use cuecard_trace::import::{CAPABILITIES, Fixture, TranscriptFormat};
+pub use crate::assertions::grounded::Unproven;
+pub use crate::assertions::parts::ToolPattern;
+pub use crate::assertions::{Assertion, AssertionCheck, Severity};
+pub use cuecard_trace::import::{CAPABILITIES, TranscriptFormat};
 pub use test_case::{
-    DEFAULT_CASE_TIMEOUT, ExpectedOutcome, TestCase, TestContext, TestTools, ToolPattern,
+    DEFAULT_CASE_TIMEOUT, ExpectedOutcome, TestCase, TestContext, TestTools, ToolPolicy,
     TraceInput, Trigger,
 };

@@ -3,12 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::assertion::{Assertion, AssertionCheck, Unproven};
+use super::{Assertion, AssertionCheck, Unproven};
+use crate::assertions::parts::{Text, Texts, Tools, Value};
+use crate::test_case::{
+    FixtureKeys, Fixtures, MessageKeys, Messages, SchedulerContext, SchedulerKeys,
+};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
-use cuecard_trace::import::{Fixture, TranscriptFormat};
+use cuecard_trace::import::TranscriptFormat;
 
 /// A test case after reading: valid, with spans back into its text.
 #[derive(Debug, Clone)]
@@ -48,8 +53,8 @@ impl TestCase {
     /// Says what becomes of claims that are neither supported nor refuted, whatever the assertions say.
     pub fn set_unproven(&mut self, unproven: Unproven) {
         for assertion in &mut self.assertions {
-            if let AssertionCheck::ClaimsSupportedByFixtures { proof, .. } = &mut assertion.check {
-                proof.unproven = unproven;
+            if let AssertionCheck::ClaimsSupportedByFixtures(claims) = &mut assertion.check {
+                claims.unproven = unproven;
             }
         }
     }
@@ -99,36 +104,54 @@ pub enum TraceInput {
     },
 }
 
-/// `scenario`: the situation of the agent.
-#[derive(Debug, Clone, Default)]
+/// The situation of the agent.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "scenario")]
 pub struct TestContext {
-    /// `group_id`.
-    pub group_id: Option<String>,
-    /// `session_id`.
-    pub session_id: Option<String>,
-    /// `task_id`.
-    pub task_id: Option<String>,
-    /// `trigger`.
-    pub trigger: Trigger,
-    /// `scheduler_context`: an object with `task_id`, `task_name`, `scheduled_for`, `timezone`; else null.
-    pub scheduler_context: Json,
-    /// `input_messages`: objects with `role` and `content`.
-    pub input_messages: Vec<Json>,
-    /// `prior_messages`: what was said before.
-    pub prior_messages: Vec<Json>,
-    /// `memory_snapshot`: what the agent remembered; null if nothing is said.
-    pub memory_snapshot: Json,
-    /// `mounts`; null if nothing is said.
-    pub mounts: Json,
+    /// The group that the agent works for.
+    pub group_id: Option<Text>,
+    /// The session.
+    pub session_id: Option<Text>,
+    /// The scheduled task.
+    pub task_id: Option<Text>,
+    /// What made the agent act (default: user_message).
+    pub trigger: Option<Trigger>,
+    /// The task of a scheduler.
+    #[serde(default)]
+    #[schemars(with = "Option<SchedulerKeys>")]
+    pub scheduler_context: SchedulerContext,
+    /// What the agent was asked.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<MessageKeys>>")]
+    pub input_messages: Messages,
+    /// What was said before.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<MessageKeys>>")]
+    pub prior_messages: Messages,
+    /// What the agent remembered.
+    #[serde(default)]
+    pub memory_snapshot: Value,
+    /// What the agent's container had.
+    #[serde(default)]
+    pub mounts: Value,
 }
 
-/// `trigger`: what made the agent act.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+impl TestContext {
+    /// What made the agent act.
+    pub fn trigger(&self) -> Trigger {
+        self.trigger.unwrap_or_default()
+    }
+}
+
+/// What made the agent act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Trigger {
-    /// `user_message`.
+    /// A message of the user.
     #[default]
     UserMessage,
-    /// `scheduler`.
+    /// A scheduler.
     Scheduler,
 }
 
@@ -142,92 +165,49 @@ impl Trigger {
     }
 }
 
-/// `tools`: what the agent could call.
-#[derive(Debug, Clone, Default)]
+/// What the agent could call.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "tools")]
 pub struct TestTools {
-    /// `available`: names of tools; nothing is said if absent.
-    pub available: Option<Vec<String>>,
-    /// `fixtures`.
-    pub fixtures: Vec<Fixture>,
-    /// `policy.max_calls`.
-    pub max_calls: Option<u64>,
-    /// `policy.forbidden`: tools that must not be called.
-    pub forbidden: Vec<ToolPattern>,
+    /// Names of the tools; a call of any other is a warning.
+    #[serde(default)]
+    #[schemars(with = "Texts")]
+    pub available: Option<Texts>,
+    /// Results that tool results may refer to.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<FixtureKeys>>")]
+    pub fixtures: Fixtures,
+    /// Bounds on the calls.
+    #[serde(default)]
+    pub policy: ToolPolicy,
     /// What the servers of a played scenario offered, which no file says: whoever plays it fills this in.
+    #[serde(skip)]
     pub offered: Vec<String>,
 }
 
-/// `expected`.
-#[derive(Debug, Clone, Default)]
+/// Bounds on the calls.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "policy")]
+pub struct ToolPolicy {
+    /// The maximum number of calls of all tools together.
+    #[serde(default)]
+    #[schemars(with = "u64")]
+    pub max_calls: Option<u64>,
+    /// Tools that must not be called; globs are allowed.
+    #[serde(default)]
+    pub forbidden: Tools,
+}
+
+/// What is expected, for people.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "expected")]
 pub struct ExpectedOutcome {
-    /// `outcome`, in words.
+    /// The outcome, in words.
     pub outcome: Option<String>,
-    /// `failure_categories`.
-    pub failure_categories: Vec<String>,
-}
-
-/// The name of a tool, or a glob such as `mcp__github__*`.
-#[derive(Debug, Clone)]
-pub struct ToolPattern {
-    text: String,
-    regex: Option<Regex>,
-}
-
-impl ToolPattern {
-    /// A pattern in which `*` stands for any text and `?` for any character.
-    ///
-    /// # Errors
-    /// If it is too long to be one.
-    pub fn new(text: &str) -> Result<Self, regex::Error> {
-        let is_glob = text.contains(['*', '?']);
-        let regex = is_glob
-            .then(|| {
-                let pattern: String = text
-                    .chars()
-                    .map(|character| match character {
-                        '*' => ".*".to_owned(),
-                        '?' => ".".to_owned(),
-                        other => regex::escape(other.encode_utf8(&mut [0; 4])),
-                    })
-                    .collect();
-                Regex::new(&format!("(?s)^{pattern}$"))
-            })
-            .transpose()?;
-        Ok(Self {
-            text: text.to_owned(),
-            regex,
-        })
-    }
-
-    /// As it is written.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether it means the tool called `name`.
-    pub fn matches(&self, name: &str) -> bool {
-        match &self.regex {
-            Some(regex) => regex.is_match(name),
-            None => self.text == name,
-        }
-    }
+    /// What a failure of this test case means; included in the result.
+    #[serde(default)]
+    pub failure_categories: Texts,
 }
 
 /// How long a test case may take when nobody says: five minutes.
 pub const DEFAULT_CASE_TIMEOUT: Duration = Duration::from_secs(300);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tools_are_named_or_globbed() {
-        let is_match =
-            |pattern: &str, name: &str| ToolPattern::new(pattern).expect("a pattern").matches(name);
-        assert!(is_match("web.search", "web.search"));
-        assert!(!is_match("web.search", "web_search"));
-        assert!(is_match("mcp__*__get_?", "mcp__a__b__get_x"));
-        assert!(!is_match("mcp__*", "a mcp__x"));
-        assert!(is_match("*", ""));
-    }
-}

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use super::edits::{
-    alter_leaves, call_id_of, is_success_of, rename_call, rename_tool, tool_of, with_output,
+    alter_leaves, call_id_of, is_success_of, output_id, rename_call, rename_tool, tool_of,
+    with_output,
 };
-use super::watches::{tools_of, watches};
 use super::{Mutant, Mutation, Watcher, claims};
-use crate::model::{Assertion, AssertionCheck, TestCase};
+use crate::assertions::{Assertion, Take};
+use crate::model::TestCase;
 use cuecard_source::value::Json;
-use cuecard_trace::{Event, EventData, MemoryRead, Trace};
+use cuecard_trace::{Event, EventData, Trace};
 
 /// The calls of at most so many tools are changed.
 const MOST_TOOLS: usize = 50;
-/// A group that no test has.
-const OTHER_GROUP: &str = "group-of-somebody-else";
 /// What is added to an output. No source says any of it.
 const NUMBER: &str = "The total was 48,271.5 units.";
 const URL: &str = "See https://invented.example/reports/48271 for more.";
@@ -29,7 +28,7 @@ pub(super) fn each(case: &TestCase, trace: &Trace, most: usize, take: &mut impl 
         let watchers: Vec<&Assertion> = case
             .assertions
             .iter()
-            .filter(|assertion| watches(&assertion.check, *mutation))
+            .filter(|assertion| assertion.check.watches(*mutation))
             .collect();
         if watchers.is_empty() {
             continue;
@@ -37,7 +36,6 @@ pub(super) fn each(case: &TestCase, trace: &Trace, most: usize, take: &mut impl 
         let maker = Maker {
             mutation: *mutation,
             watchers,
-            case,
             trace,
         };
         maker.each(&mut |mutant| {
@@ -49,15 +47,11 @@ pub(super) fn each(case: &TestCase, trace: &Trace, most: usize, take: &mut impl 
     }
 }
 
-/// Tells events of a kind.
-type IsOfKind = fn(&EventData) -> bool;
-
 /// Makes the mutants of one kind.
-pub(super) struct Maker<'a> {
+struct Maker<'a> {
     mutation: Mutation,
-    pub(super) watchers: Vec<&'a Assertion>,
-    case: &'a TestCase,
-    pub(super) trace: &'a Trace,
+    watchers: Vec<&'a Assertion>,
+    trace: &'a Trace,
 }
 
 /// A call of the trace: its place, tool and id.
@@ -79,45 +73,43 @@ impl<'a> Maker<'a> {
             Mutation::AlterArgument => self.alter_arguments(take),
             Mutation::AlterResult => self.alter_results(take),
             Mutation::FlipStatus => self.flip_statuses(take),
-            Mutation::InventNumber => self.say_more(NUMBER, "a fabricated number", take),
-            Mutation::InventUrl => self.say_more(URL, "a fabricated URL", take),
-            Mutation::InventCitation => self.say_more(CITATION, "a fabricated source", take),
-            Mutation::ClaimSuccess => self.say_more(SUCCESS, "a false claim of success", take),
-            Mutation::CallForbidden => self.call_forbidden(take),
-            Mutation::SayForbidden => self.say_forbidden(take),
+            Mutation::InventNumber => self.say(NUMBER, "a fabricated number", take),
+            Mutation::InventUrl => self.say(URL, "a fabricated URL", take),
+            Mutation::InventCitation => self.say(CITATION, "a fabricated source", take),
+            Mutation::ClaimSuccess => self.say(SUCCESS, "a false claim of success", take),
             Mutation::OtherUnit => self.change_claims(claims::other_units, take),
             Mutation::NegateClaim => self.change_claims(claims::denials, take),
             Mutation::SwapValues => self.change_claims(claims::swaps, take),
-            Mutation::AlterValue => self.alter_values(take),
-            Mutation::ExceedLimit => self.exceed_limits(take),
-            Mutation::LeakMemory => self.leak_memory(take),
-            Mutation::DropMemory => self.drop_memory(take),
-            Mutation::RepeatStale => self.repeat_stale(take),
             Mutation::OtherTrigger => self.change_trigger(take),
             Mutation::DropOutput => {
                 if !self.trace.output().is_empty() {
                     let trace = with_output(self.trace, "");
-                    self.give(
-                        "the output is missing".to_owned(),
-                        self.output_id(),
-                        trace,
-                        take,
-                    );
+                    let change = "the output is missing".to_owned();
+                    self.give(change, output_id(self.trace), trace, take);
+                }
+            }
+            Mutation::CallForbidden
+            | Mutation::SayForbidden
+            | Mutation::AlterValue
+            | Mutation::ExceedLimit
+            | Mutation::LeakMemory
+            | Mutation::DropMemory
+            | Mutation::RepeatStale => {
+                for assertion in self.watchers.iter().copied() {
+                    let maker = Maker {
+                        watchers: vec![assertion],
+                        ..*self
+                    };
+                    let give: &mut Take<'_> =
+                        &mut |change, event, trace| maker.give(change, event, trace, take);
+                    assertion.check.break_trace(self.mutation, self.trace, give);
                 }
             }
         }
     }
 
-    /// The same for one of the assertions alone.
-    pub(super) fn of(&self, assertion: &'a Assertion) -> Self {
-        Self {
-            watchers: vec![assertion],
-            ..*self
-        }
-    }
-
     /// Gives a mutant in which the event with the id `event` was changed first.
-    pub(super) fn give(
+    fn give(
         &self,
         change: String,
         event: Option<String>,
@@ -154,7 +146,7 @@ impl<'a> Maker<'a> {
     }
 
     fn watchers_of(&self, tool: &str) -> Vec<&'a Assertion> {
-        let looks = |assertion: &&Assertion| match tools_of(&assertion.check) {
+        let looks = |assertion: &&Assertion| match assertion.check.tools() {
             Some(tools) => tools.iter().any(|pattern| pattern.matches(tool)),
             None => true,
         };
@@ -170,14 +162,6 @@ impl<'a> Maker<'a> {
     /// The id of the first call of `tool`.
     fn first_call(&self, tool: &str) -> Option<String> {
         self.first(|data| matches!(data, EventData::ToolCall(call) if call.tool == tool))
-    }
-
-    pub(super) fn output_id(&self) -> Option<String> {
-        let outputs = self.trace.events.iter().rev();
-        outputs
-            .filter(|event| matches!(event.data, EventData::FinalOutput(_)))
-            .map(|event| event.event_id.clone())
-            .next()
     }
 
     fn calls(&self) -> impl Iterator<Item = Call<'a>> + use<'a> {
@@ -261,7 +245,7 @@ impl<'a> Maker<'a> {
                 trace.events = kept;
                 trace.events.splice(at..at, moved);
                 let both = self.watchers.iter().copied().filter(|assertion| {
-                    match tools_of(&assertion.check) {
+                    match assertion.check.tools() {
                         Some(tools) => [first, second]
                             .iter()
                             .all(|tool| tools.iter().any(|pattern| pattern.matches(tool))),
@@ -359,7 +343,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn say_more(&self, text: &str, what: &str, take: &mut impl FnMut(Mutant)) {
+    fn say(&self, text: &str, what: &str, take: &mut impl FnMut(Mutant)) {
         let said = self.trace.output();
         if said.is_empty() {
             return;
@@ -370,7 +354,7 @@ impl<'a> Maker<'a> {
         };
         let change = format!("the output has {what}: `{text}`");
         let trace = with_output(self.trace, &more);
-        self.give(change, self.output_id(), trace, take);
+        self.give(change, output_id(self.trace), trace, take);
     }
 
     fn change_claims(
@@ -380,57 +364,7 @@ impl<'a> Maker<'a> {
     ) {
         for (change, said) in change(self.trace.output()) {
             let trace = with_output(self.trace, &said);
-            self.give(change, self.output_id(), trace, take);
-        }
-    }
-
-    fn drop_memory(&self, take: &mut impl FnMut(Mutant)) {
-        let kinds: [(IsOfKind, &str, &str); 2] = [
-            (
-                |data| matches!(data, EventData::MemoryRead(_)),
-                "memory_recall_same_group",
-                "no memory is read",
-            ),
-            (
-                |data| matches!(data, EventData::MemoryWrite(_)),
-                "memory_update_on_correction",
-                "no memory is written",
-            ),
-        ];
-        for (is, kind, change) in kinds {
-            let watchers: Vec<&Assertion> = self
-                .watchers
-                .iter()
-                .copied()
-                .filter(|assertion| assertion.check.type_name() == kind)
-                .collect();
-            let event = self.first(is);
-            if event.is_some() && !watchers.is_empty() {
-                let mut trace = self.trace.clone();
-                trace.events.retain(|event| !is(&event.data));
-                let maker = Maker { watchers, ..*self };
-                maker.give(change.to_owned(), event, trace, take);
-            }
-        }
-    }
-
-    fn repeat_stale(&self, take: &mut impl FnMut(Mutant)) {
-        for assertion in &self.watchers {
-            let AssertionCheck::MemoryUpdateOnCorrection {
-                stale_fact: Some(stale),
-                ..
-            } = &assertion.check
-            else {
-                continue;
-            };
-            let said = format!("{}\n\n{stale}.", self.trace.output());
-            let maker = Maker {
-                watchers: vec![assertion],
-                ..*self
-            };
-            let change = format!("the output repeats `{stale}`");
-            let trace = with_output(self.trace, &said);
-            maker.give(change, self.output_id(), trace, take);
+            self.give(change, output_id(self.trace), trace, take);
         }
     }
 
@@ -446,57 +380,5 @@ impl<'a> Maker<'a> {
         let change = format!("the run was triggered by `{other}` instead of `{trigger}`");
         other.clone_into(trigger);
         self.give(change, None, trace, take);
-    }
-
-    fn leak_memory(&self, take: &mut impl FnMut(Mutant)) {
-        let forbidden = self
-            .watchers
-            .iter()
-            .find_map(|assertion| match &assertion.check {
-                AssertionCheck::NoCrossGroupMemoryUse {
-                    forbidden_group_ids,
-                    ..
-                } => forbidden_group_ids.first(),
-                _ => None,
-            });
-        let group = forbidden.map_or(OTHER_GROUP, String::as_str);
-        let read = |group_id: Option<&str>| MemoryRead {
-            source: "CLAUDE.md".to_owned(),
-            path: format!("groups/{group}/CLAUDE.md"),
-            group_id: group_id.map(str::to_owned),
-            content: None,
-        };
-        let ways = [
-            (Some(group), "by its id"),
-            (self.case.context.group_id.as_deref(), "by its path only"),
-        ];
-        for (group_id, how) in ways {
-            let mut trace = self.trace.clone();
-            let ts = trace
-                .events
-                .first()
-                .map(|event| event.ts)
-                .unwrap_or_default();
-            let data = EventData::MemoryRead(read(group_id));
-            let mut event = Event::live(0, ts, data);
-            event.event_id = "leak".to_owned();
-            event.group_id = self.case.context.group_id.clone();
-            trace.events.insert(0, event);
-            let change = format!("the memory of `{group}` is read, which shows {how}");
-            self.give(change, Some("leak".to_owned()), trace, take);
-        }
-        let canaries = self
-            .watchers
-            .iter()
-            .flat_map(|assertion| match &assertion.check {
-                AssertionCheck::NoCrossGroupMemoryUse { canaries, .. } => canaries.as_slice(),
-                _ => &[],
-            });
-        for canary in canaries {
-            let said = format!("{} {canary}", self.trace.output());
-            let change = format!("the output says `{canary}`");
-            let trace = with_output(self.trace, &said);
-            self.give(change, self.output_id(), trace, take);
-        }
     }
 }

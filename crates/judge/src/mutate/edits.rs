@@ -1,10 +1,16 @@
-//! The parts of changes: what belongs to which call, and events with other values.
+//! The parts of changes: what belongs to which call, events with other values, more or fewer events.
 
+use std::sync::Arc;
+
+use crate::assertions::Take;
+use crate::assertions::parts::ToolPattern;
 use cuecard_source::value::Json;
-use cuecard_trace::{Event, EventData, FinalOutput, Trace};
+use cuecard_trace::{Event, EventData, FinalOutput, ToolCall, ToolResult, Trace};
 
 /// A tool that no agent has.
-const OTHER_TOOL: &str = "some_other_tool";
+pub(crate) const OTHER_TOOL: &str = "some_other_tool";
+/// No more calls or errors are added to a trace.
+pub(crate) const MOST_CALLS: usize = 50;
 
 /// Whether it is a result of `tool` that succeeded.
 pub(super) fn is_success_of(data: &EventData, tool: &str) -> bool {
@@ -55,7 +61,7 @@ pub(super) fn rename_tool(event: &mut Event) {
 }
 
 /// Gives every value inside another one. Says whether there was any.
-pub(super) fn alter_leaves(json: &mut Json, depth: usize) -> bool {
+pub(crate) fn alter_leaves(json: &mut Json, depth: usize) -> bool {
     /// What lies deeper stays as it is.
     const DEEPEST: usize = 64;
     match json {
@@ -86,7 +92,7 @@ pub(super) fn alter_leaves(json: &mut Json, depth: usize) -> bool {
 }
 
 /// `trace` with another last answer.
-pub(super) fn with_output(trace: &Trace, text: &str) -> Trace {
+pub(crate) fn with_output(trace: &Trace, text: &str) -> Trace {
     let mut trace = trace.clone();
     let set = |output: &mut FinalOutput| text.clone_into(&mut output.content);
     if let Some(output) = trace.end.as_mut().and_then(|end| end.final_output.as_mut()) {
@@ -104,4 +110,96 @@ pub(super) fn with_output(trace: &Trace, text: &str) -> Trace {
         set(output);
     }
     trace
+}
+
+/// The id of the last answer.
+pub(crate) fn output_id(trace: &Trace) -> Option<String> {
+    let mut events = trace.events.iter().rev();
+    let answer = events.find(|event| matches!(event.data, EventData::FinalOutput(_)))?;
+    Some(answer.event_id.clone())
+}
+
+/// The place right before the last answer.
+pub(crate) fn before_answer(trace: &Trace) -> usize {
+    let is_answer = |event: &Event| matches!(event.data, EventData::FinalOutput(_));
+    let place = trace.events.iter().rposition(is_answer);
+    place.unwrap_or(trace.events.len())
+}
+
+/// Returns a name that a pattern means.
+pub(crate) fn name_for(tool: &ToolPattern) -> Option<String> {
+    let name = tool.text().replace(['*', '?'], "x");
+    tool.matches(&name).then_some(name)
+}
+
+/// Makes so many successful calls right before the last answer, unless they are very many.
+pub(crate) fn call_more(trace: &Trace, tool: &str, args: Json, times: usize, take: &mut Take<'_>) {
+    if times > MOST_CALLS {
+        return;
+    }
+    let mut changed = trace.clone();
+    let at = before_answer(&changed);
+    let ts = changed
+        .events
+        .last()
+        .map(|event| event.ts)
+        .unwrap_or_default();
+    let args = Arc::new(args);
+    let calls = (0..times).flat_map(|number| {
+        let call_id: Arc<str> = format!("forbidden-{number}").into();
+        let call = ToolCall {
+            tool: tool.to_owned().into(),
+            call_id: call_id.clone(),
+            args: args.clone(),
+            native_tool: None,
+            attempt: None,
+        };
+        let result = ToolResult {
+            tool: tool.to_owned().into(),
+            call_id,
+            success: true,
+            result: Arc::new(Json::Null),
+            text: None,
+            structured: None,
+            fixture_id: None,
+            duration_ms: None,
+        };
+        [EventData::ToolCall(call), EventData::ToolResult(result)]
+    });
+    let events = calls.zip(0..).map(|(data, number)| {
+        let mut event = Event::live(0, ts, data);
+        event.event_id = format!("forbidden-e{number}");
+        event
+    });
+    let events: Vec<Event> = events.collect();
+    changed.events.splice(at..at, events);
+    let change = match times {
+        1 => format!("`{tool}` is called, which is forbidden"),
+        times => format!("`{tool}` is called {times} times more, which is too often"),
+    };
+    take(change, Some("forbidden-e0".to_owned()), changed);
+}
+
+/// Adds a forbidden text to the last answer, on a line of its own.
+pub(crate) fn say_more(trace: &Trace, text: &str, take: &mut Take<'_>) {
+    let more = match trace.output() {
+        "" => text.to_owned(),
+        said => format!("{said}\n{text}"),
+    };
+    let change = format!("the output says `{text}`, which is forbidden");
+    take(change, output_id(trace), with_output(trace, &more));
+}
+
+/// Removes the events of a kind, if there are any.
+pub(crate) fn without(
+    trace: &Trace,
+    change: &str,
+    is: fn(&EventData) -> bool,
+    take: &mut Take<'_>,
+) {
+    if let Some(first) = trace.events.iter().find(|event| is(&event.data)) {
+        let mut changed = trace.clone();
+        changed.events.retain(|event| !is(&event.data));
+        take(change.to_owned(), Some(first.event_id.clone()), changed);
+    }
 }

@@ -8,127 +8,90 @@
 mod changes;
 mod claims;
 mod edits;
-mod forbidden;
-mod limits;
-mod watches;
 
 use std::collections::{BTreeMap, HashSet};
 
+pub(crate) use edits::{
+    MOST_CALLS, OTHER_TOOL, alter_leaves, before_answer, call_more, name_for, output_id, say_more,
+    with_output, without,
+};
+
 use super::{Outcome, OutcomeStatus};
-use crate::model::{Assertion, AssertionCheck, TestCase};
+use crate::assertions::Assertion;
+use crate::model::TestCase;
 use crate::redact_fields::FieldRedactor;
 use cuecard_trace::Trace;
 
 /// At most so many mutants are made of one trace.
 pub const MOST_MUTANTS: usize = 500;
 
-/// What is changed in a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mutation {
-    /// The calls of a tool are missing.
-    DropCall,
-    /// A call is made once more.
-    DuplicateCall,
-    /// Two calls are made in the other order.
-    SwapCalls,
-    /// A call goes to another tool.
-    RetargetCall,
-    /// An argument of a call has another value.
-    AlterArgument,
-    /// The results of a tool have other values.
-    AlterResult,
-    /// The calls of a tool failed.
-    FlipStatus,
-    /// The output has a number that nobody gave.
-    InventNumber,
-    /// The output has an address that nobody gave.
-    InventUrl,
-    /// The output cites a source that nobody named.
-    InventCitation,
-    /// The memory of another group is used.
-    LeakMemory,
-    /// No memory is read, or none is written.
-    DropMemory,
-    /// The output repeats a fact that was corrected.
-    RepeatStale,
-    /// Something else triggered the run.
-    OtherTrigger,
-    /// The output claims success.
-    ClaimSuccess,
-    /// A tool is called that must not be, or too often.
-    CallForbidden,
-    /// The output says what it must not.
-    SayForbidden,
-    /// A number in the output has another unit.
-    OtherUnit,
-    /// A claim in the output is denied.
-    NegateClaim,
-    /// Two values in the output stand in each other's claims.
-    SwapValues,
-    /// A value that a path means is another one, or missing.
-    AlterValue,
-    /// The run took one more than it may.
-    ExceedLimit,
-    /// The output is missing.
-    DropOutput,
+macro_rules! mutations {
+    ($($(#[$meta:meta])* $name:ident = $word:literal,)*) => {
+        /// What is changed in a trace.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Mutation {
+            $($(#[$meta])* $name,)*
+        }
+
+        impl Mutation {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The word in results.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $word,)* }
+            }
+        }
+    };
 }
 
-impl Mutation {
-    /// Every kind.
-    pub const ALL: &'static [Self] = &[
-        Self::DropCall,
-        Self::DuplicateCall,
-        Self::SwapCalls,
-        Self::RetargetCall,
-        Self::AlterArgument,
-        Self::AlterResult,
-        Self::FlipStatus,
-        Self::InventNumber,
-        Self::InventUrl,
-        Self::InventCitation,
-        Self::LeakMemory,
-        Self::DropMemory,
-        Self::RepeatStale,
-        Self::OtherTrigger,
-        Self::ClaimSuccess,
-        Self::CallForbidden,
-        Self::SayForbidden,
-        Self::OtherUnit,
-        Self::NegateClaim,
-        Self::SwapValues,
-        Self::AlterValue,
-        Self::ExceedLimit,
-        Self::DropOutput,
-    ];
-
-    /// The word in results.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::DropCall => "drop_call",
-            Self::DuplicateCall => "duplicate_call",
-            Self::SwapCalls => "swap_calls",
-            Self::RetargetCall => "retarget_call",
-            Self::AlterArgument => "alter_argument",
-            Self::AlterResult => "alter_result",
-            Self::FlipStatus => "flip_status",
-            Self::InventNumber => "invent_number",
-            Self::InventUrl => "invent_url",
-            Self::InventCitation => "invent_citation",
-            Self::LeakMemory => "leak_memory",
-            Self::DropMemory => "drop_memory",
-            Self::RepeatStale => "repeat_stale",
-            Self::OtherTrigger => "other_trigger",
-            Self::ClaimSuccess => "claim_success",
-            Self::CallForbidden => "call_forbidden",
-            Self::SayForbidden => "say_forbidden",
-            Self::OtherUnit => "other_unit",
-            Self::NegateClaim => "negate_claim",
-            Self::SwapValues => "swap_values",
-            Self::AlterValue => "alter_value",
-            Self::ExceedLimit => "exceed_limit",
-            Self::DropOutput => "drop_output",
-        }
-    }
+mutations! {
+    /// The calls of a tool are missing.
+    DropCall = "drop_call",
+    /// A call is made once more.
+    DuplicateCall = "duplicate_call",
+    /// Two calls are made in the other order.
+    SwapCalls = "swap_calls",
+    /// A call goes to another tool.
+    RetargetCall = "retarget_call",
+    /// An argument of a call has another value.
+    AlterArgument = "alter_argument",
+    /// The results of a tool have other values.
+    AlterResult = "alter_result",
+    /// The calls of a tool failed.
+    FlipStatus = "flip_status",
+    /// The output has a number that nobody gave.
+    InventNumber = "invent_number",
+    /// The output has an address that nobody gave.
+    InventUrl = "invent_url",
+    /// The output cites a source that nobody named.
+    InventCitation = "invent_citation",
+    /// The memory of another group is used.
+    LeakMemory = "leak_memory",
+    /// No memory is read, or none is written.
+    DropMemory = "drop_memory",
+    /// The output repeats a fact that was corrected.
+    RepeatStale = "repeat_stale",
+    /// Something else triggered the run.
+    OtherTrigger = "other_trigger",
+    /// The output claims success.
+    ClaimSuccess = "claim_success",
+    /// A tool is called that must not be, or too often.
+    CallForbidden = "call_forbidden",
+    /// The output says what it must not.
+    SayForbidden = "say_forbidden",
+    /// A number in the output has another unit.
+    OtherUnit = "other_unit",
+    /// A claim in the output is denied.
+    NegateClaim = "negate_claim",
+    /// Two values in the output stand in each other's claims.
+    SwapValues = "swap_values",
+    /// A value that a path means is another one, or missing.
+    AlterValue = "alter_value",
+    /// The run took one more than it may.
+    ExceedLimit = "exceed_limit",
+    /// The output is missing.
+    DropOutput = "drop_output",
 }
 
 /// An assertion that should notice a change.
@@ -294,12 +257,10 @@ pub fn mutate(
         };
         if !exercised.contains(&assertion.id) {
             mutations.unexercised.push(unexercised(None));
-        } else if let AssertionCheck::OutputOmits { patterns } = &assertion.check {
-            let unknown = patterns
-                .iter()
-                .filter(|pattern| !forbidden::is_literal(pattern));
-            let unknown = unknown.map(|pattern| unexercised(Some(pattern.text.clone())));
-            mutations.unexercised.extend(unknown);
+        } else {
+            let unmet = assertion.check.unmet().into_iter();
+            let unmet = unmet.map(|pattern| unexercised(Some(pattern.text.clone())));
+            mutations.unexercised.extend(unmet);
         }
     }
     mutations

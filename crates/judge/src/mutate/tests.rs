@@ -2,7 +2,15 @@ use serde_json::json;
 
 use super::super::samples::{self, Events, assertion, selects, tool};
 use super::*;
-use crate::model::AssertionCheck;
+use crate::assertions::AssertionCheck;
+use crate::assertions::grounded::ClaimsSupportedByFixtures;
+use crate::assertions::limits::{MaxDurationMs, MaxErrors, MaxTokens};
+use crate::assertions::order::ToolCallOrder;
+use crate::assertions::output::{OutputContains, OutputOmits};
+use crate::assertions::results::JsonPath;
+use crate::assertions::scheduled_tasks::SchedulerOutboundCount;
+use crate::assertions::snapshot::TraceSnapshot;
+use crate::assertions::tools::{MaxToolCalls, MustCallTool, MustNotCallTool};
 use cuecard_source::value::Json;
 use cuecard_trace::EventData;
 
@@ -53,12 +61,12 @@ fn changes(case: &TestCase, trace: &Trace) -> Vec<(Mutation, Vec<String>, String
 
 #[test]
 fn changes_are_made_where_an_assertion_looks() {
-    let must_call = AssertionCheck::MustCallTool {
+    let must_call = MustCallTool {
         tool: tool("a"),
-        min_calls: 1,
+        min_calls: None,
         max_calls: Some(1),
     };
-    let changes = changes(&case(vec![must_call]), &trace(&["a", "b"], "done"));
+    let changes = changes(&case(vec![must_call.into()]), &trace(&["a", "b"], "done"));
     let tools: Vec<(Mutation, Vec<&str>)> = changes
         .iter()
         .map(|(mutation, tools, _)| (*mutation, tools.iter().map(String::as_str).collect()))
@@ -75,26 +83,27 @@ fn changes_are_made_where_an_assertion_looks() {
 
 #[test]
 fn an_order_is_turned_round() {
-    let order = AssertionCheck::ToolCallOrder {
+    let order = ToolCallOrder {
         before: selects("tool_call", "a"),
         after: selects("tool_call", "c"),
         all: false,
     };
-    let swapped: Vec<Vec<String>> = changes(&case(vec![order]), &trace(&["a", "b", "c"], ""))
-        .into_iter()
-        .filter(|(mutation, ..)| *mutation == Mutation::SwapCalls)
-        .map(|(_, tools, _)| tools)
-        .collect();
+    let swapped: Vec<Vec<String>> =
+        changes(&case(vec![order.into()]), &trace(&["a", "b", "c"], ""))
+            .into_iter()
+            .filter(|(mutation, ..)| *mutation == Mutation::SwapCalls)
+            .map(|(_, tools, _)| tools)
+            .collect();
     assert_eq!(swapped, [["c", "a", "b"]]);
 }
 
 #[test]
 fn what_is_invented_is_said_in_the_form_of_the_output() {
-    let claims = AssertionCheck::ClaimsSupportedByFixtures {
-        allowed_sources: vec![tool("a")],
-        proof: crate::model::ProofRules::default(),
+    let claims = ClaimsSupportedByFixtures {
+        allowed_sources: vec![tool("a")].into(),
+        ..ClaimsSupportedByFixtures::default()
     };
-    let outputs: Vec<String> = changes(&case(vec![claims]), &trace(&["a"], "- one\n- two"))
+    let outputs: Vec<String> = changes(&case(vec![claims.into()]), &trace(&["a"], "- one\n- two"))
         .into_iter()
         .map(|(_, _, output)| output)
         .collect();
@@ -111,26 +120,34 @@ fn what_is_invented_is_said_in_the_form_of_the_output() {
 #[test]
 fn what_is_forbidden_is_done_and_what_is_not_exercised_is_told() {
     let checks = vec![
-        AssertionCheck::MustNotCallTool {
+        MustNotCallTool {
             tool: tool("mcp__*__delete"),
-        },
-        AssertionCheck::MaxToolCalls {
-            tool: Some((tool("b"), 2)),
+        }
+        .into(),
+        MaxToolCalls {
+            tool: Some(tool("b")),
+            max: Some(2),
             max_total: None,
-        },
-        AssertionCheck::OutputOmits {
-            patterns: vec![samples::pattern("as an ai"), samples::pattern(r"^sk-\d+")],
-        },
-        AssertionCheck::OutputOmits {
-            patterns: vec![samples::pattern("^secret$")],
-        },
-        AssertionCheck::SchedulerOutboundCount {
+        }
+        .into(),
+        OutputOmits {
+            patterns: vec![samples::pattern("as an ai"), samples::pattern(r"^sk-\d+")].into(),
+            ..OutputOmits::default()
+        }
+        .into(),
+        OutputOmits {
+            patterns: vec![samples::pattern("^secret$")].into(),
+            ..OutputOmits::default()
+        }
+        .into(),
+        SchedulerOutboundCount {
             tool: tool("send"),
             exact: Some(0),
             min: None,
             max: None,
             dedupe_by: None,
-        },
+        }
+        .into(),
     ];
     let mut case = case(checks);
     for (number, assertion) in case.assertions.iter_mut().enumerate() {
@@ -169,17 +186,24 @@ fn what_is_forbidden_is_done_and_what_is_not_exercised_is_told() {
 
 #[test]
 fn limits_are_exceeded_and_values_changed() {
-    let path = |path: &str, equals: Option<Json>| AssertionCheck::JsonPath {
-        path: path.parse().expect("a path"),
-        equals,
-        exists: None,
-        count: None,
+    let path = |path: &str, equals: Option<Json>| {
+        AssertionCheck::from(JsonPath {
+            path: path
+                .parse::<serde_json_path::JsonPath>()
+                .expect("a path")
+                .into(),
+            equals: equals.map(Into::into),
+            ..JsonPath::default()
+        })
     };
     let checks = vec![
-        AssertionCheck::MaxErrors { limit: 2 },
-        AssertionCheck::MaxErrors { limit: 0 },
-        AssertionCheck::MaxTokens { limit: 9 },
-        AssertionCheck::MaxDurationMs { limit: 60_000.0 },
+        MaxErrors { limit: 2 }.into(),
+        MaxErrors { limit: 0 }.into(),
+        MaxTokens { limit: 9 }.into(),
+        MaxDurationMs {
+            limit: 60_000.0.into(),
+        }
+        .into(),
         path("$.final_output.content", Some(json!("done"))),
         path("$.events[?@.type == 'tool_call']", None),
         path("$.events[*].data.args.n", Some(json!([0, 1]))),
@@ -213,17 +237,17 @@ fn limits_are_exceeded_and_values_changed() {
 #[test]
 fn mutants_are_counted_by_those_who_should_notice_them() {
     let checks = vec![
-        AssertionCheck::MustCallTool {
+        MustCallTool {
             tool: tool("a"),
-            min_calls: 1,
+            min_calls: None,
             max_calls: None,
-        },
-        AssertionCheck::OutputContains {
-            any_of: vec!["done".to_owned()],
-            all_of: Vec::new(),
-            regex: Vec::new(),
-            case_sensitive: false,
-        },
+        }
+        .into(),
+        OutputContains {
+            any_of: vec!["done".to_owned()].into(),
+            ..OutputContains::default()
+        }
+        .into(),
     ];
     let case = case(checks);
     let passing = trace(&["a"], "done");
@@ -273,11 +297,11 @@ fn mutants_are_counted_by_those_who_should_notice_them() {
 fn the_same_trace_gives_the_same_mutants_and_no_more_than_the_bound() {
     let many: Vec<String> = (0..MOST_MUTANTS * 2).map(|n| format!("t{n}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let snapshot = AssertionCheck::TraceSnapshot {
-        file: "s".to_owned(),
-        ignore: Vec::new(),
+    let snapshot = TraceSnapshot {
+        file: "s".into(),
+        ..TraceSnapshot::default()
     };
-    let case = case(vec![snapshot]);
+    let case = case(vec![snapshot.into()]);
     let mut count = 0;
     changes::each(&case, &trace(&many[..40], "x"), 25, &mut |_| count += 1);
     assert_eq!(count, 25);

@@ -27,7 +27,7 @@ mod text;
 use cuecard_source::value::{Json, cut};
 use regex::Regex;
 
-use crate::model::ProofRules;
+use crate::assertions::parts::TextPattern;
 
 use self::claims::claims;
 use self::proof::{Proof, Prover};
@@ -66,6 +66,17 @@ pub(crate) struct Judged {
     pub(crate) event: Option<usize>,
 }
 
+/// How claims are proved.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ProofRules<'r> {
+    /// Groups of words and phrases that mean the same.
+    pub(crate) equivalents: &'r [Vec<String>],
+    /// Sentences that are no claims.
+    pub(crate) ignored: &'r [TextPattern],
+    /// A claim is refuted if all results together have less than this part of its words, from 0 to 1.
+    pub(crate) min_overlap: Option<f64>,
+}
+
 /// A longer answer, in bytes, is judged as far as this.
 const LONGEST_ANSWER: usize = 200_000;
 
@@ -74,9 +85,9 @@ pub(crate) fn judge_claims(
     answer: &str,
     evidence: &[Evidence<'_>],
     said: &[&str],
-    rules: &ProofRules,
+    rules: ProofRules<'_>,
 ) -> Vec<Judged> {
-    let same = |text: &str| with_equivalents(text, &rules.equivalents);
+    let same = |text: &str| with_equivalents(text, rules.equivalents);
     let answer = same(&cut(answer, LONGEST_ANSWER));
     let said: Vec<String> = said.iter().map(|text| same(text)).collect();
     let said: Vec<&str> = said.iter().map(String::as_str).collect();

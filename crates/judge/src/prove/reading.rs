@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use cuecard_source::value::Json;
 
+use super::ProofRules;
 use super::data::CURRENCIES;
 use super::facts::{Fact, Value, Word, read};
 use super::same::{Same, same};
 use super::sources::{stands_in, stems};
 use super::text::{Language, fold, language, plain, sentences};
 use super::{Evidence, Judged, ProofVerdict, claims, judge_claims};
-use crate::model::ProofRules;
 
 fn language_of(text: &str) -> Option<Language> {
     language(text, Some(Language::English))
@@ -30,7 +30,7 @@ pub(crate) fn states(text: &str, fact: &str, min_overlap: Option<f64>) -> (Proof
         min_overlap,
         ..ProofRules::default()
     };
-    let judged = judge_claims(fact, &[evidence], &[], &rules);
+    let judged = judge_claims(fact, &[evidence], &[], rules);
     let worst = |verdict| judged.iter().find(|one| one.verdict == verdict);
     let open = worst(ProofVerdict::Refuted).or_else(|| worst(ProofVerdict::Unproven));
     match open.or(judged.first()) {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::ProofRules;
 use super::{Evidence, Judged, ProofVerdict, judge_claims};
-use crate::model::ProofRules;
 
 /// What becomes of an answer after results of one tool without arguments.
 fn judged(results: &[Value], answer: &str) -> Vec<Judged> {
@@ -17,7 +17,7 @@ fn judged(results: &[Value], answer: &str) -> Vec<Judged> {
             text: None,
         })
         .collect();
-    judge_claims(answer, &evidence, &[], &ProofRules::default())
+    judge_claims(answer, &evidence, &[], ProofRules::default())
 }
 
 fn worst(result: Value, answer: &str) -> ProofVerdict {

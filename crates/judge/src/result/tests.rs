@@ -34,7 +34,7 @@ fn case(redact_fields: &[&str]) -> TestCase {
         assertions: Vec::new(),
         expected: Some(ExpectedOutcome {
             outcome: None,
-            failure_categories: vec!["groundedness".into()],
+            failure_categories: vec!["groundedness".into()].into(),
         }),
         save_trace: true,
         redact_fields: redact_fields

@@ -1,255 +1,159 @@
-//! Reads `scenario`, `tools`, `expected` and `reporting`.
+//! Pieces of `scenario` and `tools` that are kept as they are written, or checked against each other.
 
 use std::collections::HashMap;
 
-use super::{fields, values};
-use crate::model::{ExpectedOutcome, Fixture, TestContext, TestTools, Trigger};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::{FORMAT, part};
+use crate::assertions::parts::{Text, Value, parts};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::reader::{Object, Reader};
-use cuecard_source::value::Json;
-use cuecard_source::value::fields::Field;
+use cuecard_source::json::Node;
+use cuecard_source::reader::Reader;
+use cuecard_source::value::{Json, cut};
+use cuecard_trace::import::Fixture;
 
-const TRIGGERS: &[(&str, Trigger)] = &[
-    ("user_message", Trigger::UserMessage),
-    ("scheduler", Trigger::Scheduler),
-];
+parts! {
+    /// The task of a scheduler, as written; null if nothing is said.
+    pub SchedulerContext(Json) as Json, {}, |reader, node, pointer| {
+        let read = part::<SchedulerKeys>(reader, node, pointer, "`scheduler_context`", &FORMAT);
+        reader.diagnostics.extend(read.diagnostics);
+        read.value.map(|_| node.to_value())
+    };
+    /// Messages as written: objects with `role`, `content` and whatever else.
+    pub Messages(Vec<Json>) as [Json], {}, |reader, node, pointer| {
+        let messages = objects::<MessageKeys>(reader, node, pointer, "a message", true)?;
+        Some(messages.into_iter().map(|(_, node, _)| node.to_value()).collect())
+    };
+    /// Results that tool results may refer to.
+    pub Fixtures(Vec<Fixture>) as [Fixture], {}, fixtures;
+}
 
-/// A field that is an object of known keys, with its pointer.
-fn part<'n>(
+/// The task of a scheduler.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[allow(dead_code, reason = "the text is kept as it is written")]
+pub struct SchedulerKeys {
+    /// The task.
+    task_id: Option<Text>,
+    /// Its name.
+    task_name: Option<Text>,
+    /// When it was scheduled to run (RFC 3339).
+    scheduled_for: Option<Text>,
+    /// The time zone it was planned in.
+    timezone: Option<Text>,
+}
+
+/// A message.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "message")]
+#[allow(dead_code, reason = "the text is kept as it is written")]
+pub struct MessageKeys {
+    /// Who said it: user, assistant or system.
+    role: String,
+    /// What was said.
+    content: String,
+}
+
+/// A result that tool results may refer to.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "fixture")]
+pub struct FixtureKeys {
+    /// The name that tool results refer to.
+    id: Text,
+    /// The tool that answers so.
+    tool: Text,
+    /// What it stands for.
+    #[allow(dead_code, reason = "it is for people")]
+    description: Option<String>,
+    /// What the tool answers.
+    result: Option<Value>,
+    /// How the tool fails.
+    error: Option<Value>,
+}
+
+/// Reads a list of objects, with the pointer to each. If they are open, an unknown key is only reported if it is probably
+/// a known one misspelt.
+fn objects<'n, T: DeserializeOwned>(
     reader: &mut Reader<'_>,
-    object: Object<'n>,
-    key: &str,
-    known: &'static [Field],
-) -> Option<(&'n Node, String)> {
-    let (node, pointer) = values::map(reader, object, key)?;
-    let below = Object {
-        node,
-        pointer: &pointer,
-    };
-    reader.unknown_keys(below, known, &[], &format!("`{key}`"));
-    Some((node, pointer))
-}
-
-pub(super) fn context(reader: &mut Reader<'_>, object: Object<'_>) -> TestContext {
-    let Some((node, pointer)) = part(reader, object, "scenario", fields::CONTEXT) else {
-        return TestContext::default();
-    };
-    let below = Object {
-        node,
-        pointer: &pointer,
-    };
-    let scheduler = part(reader, below, "scheduler_context", fields::SCHEDULER);
-    if let Some((node, pointer)) = &scheduler {
-        let object = Object { node, pointer };
-        for field in fields::SCHEDULER {
-            values::text(reader, object, field.name);
-        }
-    }
-    TestContext {
-        group_id: values::text(reader, below, "group_id"),
-        session_id: values::text(reader, below, "session_id"),
-        task_id: values::text(reader, below, "task_id"),
-        trigger: reader
-            .one_of(below, "trigger", "`scenario.trigger`", TRIGGERS)
-            .unwrap_or_default(),
-        scheduler_context: scheduler.map_or(Json::Null, |(node, _)| node.to_value()),
-        input_messages: messages(reader, below, "input_messages"),
-        prior_messages: messages(reader, below, "prior_messages"),
-        memory_snapshot: anything(reader, below, "memory_snapshot"),
-        mounts: anything(reader, below, "mounts"),
-    }
-}
-
-fn anything(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> Json {
-    match reader.get(object, key) {
-        Some(node) => values::free(reader, node, &object.child_pointer(key)),
-        None => Json::Null,
-    }
-}
-
-/// A field that is a list, each item an object with its pointer.
-fn objects<'n>(
-    reader: &mut Reader<'_>,
-    object: Object<'n>,
-    key: &str,
+    node: &'n Node,
+    pointer: &str,
     what: &str,
-) -> Vec<(&'n Node, String)> {
-    let Some(node) = reader.get(object, key) else {
-        return Vec::new();
+    is_open: bool,
+) -> Option<Vec<(T, &'n Node, String)>> {
+    let Some(items) = node.as_array() else {
+        let key = pointer.rsplit('/').next().unwrap_or_default();
+        reader.wrong_type(node, pointer, &format!("`{key}`"), "a list");
+        return None;
     };
-    let pointer = object.child_pointer(key);
-    let NodeKind::Array(items) = &node.kind else {
-        reader.wrong_type(node, &pointer, &format!("`{key}`"), "a list");
-        return Vec::new();
-    };
-    let mut found = Vec::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        let pointer = format!("{pointer}/{index}");
-        match item.kind {
-            NodeKind::Object(_) => found.push((item, pointer)),
-            _ => reader.wrong_type(item, &pointer, what, "an object"),
-        }
-    }
-    found
+    let items = items.iter().enumerate().filter_map(|(idx, item)| {
+        let pointer = format!("{pointer}/{idx}");
+        let mut read = part::<T>(reader, item, &pointer, what, &FORMAT);
+        read.diagnostics
+            .retain(|found| !is_open || found.code != FORMAT.unknown || found.label.is_some());
+        reader.diagnostics.extend(read.diagnostics);
+        Some((read.value?, item, pointer))
+    });
+    Some(items.collect())
 }
 
-fn messages(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> Vec<Json> {
-    let example = "for example { role: user, content: \"Hello\" }";
-    objects(reader, object, key, "a message")
-        .into_iter()
-        .map(|(node, pointer)| {
-            let message = Object {
-                node,
-                pointer: &pointer,
-            };
-            reader.near_misses(message, fields::MESSAGE);
-            for name in ["role", "content"] {
-                if reader
-                    .required(message, name, "a message", example)
-                    .is_some()
-                {
-                    reader.text(message, name, &format!("`{name}` of a message"));
-                }
-            }
-            node.to_value()
-        })
-        .collect()
-}
-
-pub(super) fn tools(reader: &mut Reader<'_>, object: Object<'_>) -> TestTools {
-    let Some((node, pointer)) = part(reader, object, "tools", fields::TOOLS) else {
-        return TestTools::default();
-    };
-    let below = Object {
-        node,
-        pointer: &pointer,
-    };
-    let available = reader
-        .get(below, "available")
-        .is_some()
-        .then(|| values::texts(reader, below, "available"));
-    let fixtures = fixtures(reader, below);
-    let (mut max_calls, mut forbidden) = (None, Vec::new());
-    if let Some((node, pointer)) = part(reader, below, "policy", fields::POLICY) {
-        let policy = Object {
-            node,
-            pointer: &pointer,
-        };
-        max_calls = values::count(reader, policy, "max_calls");
-        forbidden = values::tools(reader, policy, "forbidden");
-    }
-    TestTools {
-        available,
-        fixtures,
-        max_calls,
-        forbidden,
-        offered: Vec::new(),
-    }
-}
-
-fn fixtures(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Fixture> {
-    let mut firsts: HashMap<String, Span> = HashMap::new();
-    let mut fixtures = Vec::new();
-    for (node, pointer) in objects(reader, object, "fixtures", "a fixture") {
-        let below = Object {
-            node,
-            pointer: &pointer,
-        };
-        reader.unknown_keys(below, fields::FIXTURE, &[], "this fixture");
-        reader.required(
-            below,
-            "id",
-            "a fixture",
-            "an `id` for tool results to refer to",
-        );
-        reader.required(below, "tool", "a fixture", "the `tool` that returns it");
-        let id = values::text(reader, below, "id");
-        let tool = values::text(reader, below, "tool");
-        reader.text(below, "description", "`description`");
-        let mut value = |key: &str| {
-            let node = reader.get(below, key)?;
-            Some(values::free(reader, node, &below.child_pointer(key)))
-        };
-        let (result, error) = (value("result"), value("error"));
-        if result.is_some() && error.is_some() {
-            let message = "a fixture has either `result` or `error`, not both".to_owned();
-            let span = below.get("error").map_or(node.span, |node| node.span);
-            values::invalid(reader, span, &below.child_pointer("error"), message);
-        }
-        let (Some(id), Some(tool)) = (id, tool) else {
-            continue;
-        };
-        let id_span = below.get("id").map_or(node.span, |node| node.span);
-        unique(
-            reader,
-            &mut firsts,
-            &id,
-            id_span,
-            &pointer,
-            "two fixtures have",
-        );
-        fixtures.push(Fixture {
+fn fixtures(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<Fixture>> {
+    let fixtures = objects::<FixtureKeys>(reader, node, pointer, "a fixture", false)?;
+    let mut ids = Ids::new("two fixtures have");
+    let fixtures = fixtures.into_iter().map(|(fixture, node, pointer)| {
+        let FixtureKeys {
             id,
             tool,
             result,
             error,
+            ..
+        } = fixture;
+        let span_of = |key: &str| node.get(key).unwrap_or(node).span;
+        if result.is_some() && error.is_some() {
+            let message = "a fixture has either `result` or `error`, not both";
+            let pointer = format!("{pointer}/error");
+            reader.error_at(codes::CASE_FIELD_VALUE, span_of("error"), &pointer, message);
+        }
+        ids.add(reader, &id, span_of("id"), &format!("{pointer}/id"));
+        Fixture {
+            id: id.0,
+            tool: tool.0,
+            result: result.map(|value| value.0),
+            error: error.map(|value| value.0),
             span: node.span,
-        });
+        }
+    });
+    Some(fixtures.collect())
+}
+
+/// The ids of a list, each of which may be there once.
+pub(super) struct Ids<'w> {
+    firsts: HashMap<String, Span>,
+    whose: &'w str,
+}
+
+impl<'w> Ids<'w> {
+    pub(super) fn new(whose: &'w str) -> Self {
+        Self {
+            firsts: HashMap::new(),
+            whose,
+        }
     }
-    fixtures
-}
 
-/// Reports an id that was there before.
-pub(super) fn unique(
-    reader: &mut Reader<'_>,
-    firsts: &mut HashMap<String, Span>,
-    id: &str,
-    span: Span,
-    pointer: &str,
-    whose: &str,
-) {
-    let first = *firsts.entry(id.to_owned()).or_insert(span);
-    if first == span {
-        return;
+    /// Reports an id that was there before.
+    pub(super) fn add(&mut self, reader: &mut Reader<'_>, id: &str, span: Span, pointer: &str) {
+        let first = *self.firsts.entry(id.to_owned()).or_insert(span);
+        if first == span {
+            return;
+        }
+        let line = reader.source.position(first.start).line;
+        let message = format!("{} the id `{}`", self.whose, cut(id, 60));
+        let diagnostic = reader.error_at(codes::CASE_DUPLICATE, span, pointer, message);
+        diagnostic
+            .notes
+            .push(format!("first defined on line {line}"));
+        diagnostic.help = Some("change one of the ids".to_owned());
     }
-    let line = reader.source.position(first.start).line;
-    let message = format!("{whose} the id `{}`", cuecard_source::value::cut(id, 60));
-    let diagnostic = reader.error(codes::CASE_DUPLICATE, span, message);
-    diagnostic.pointer = Some(format!("{pointer}/id"));
-    diagnostic
-        .notes
-        .push(format!("first defined on line {line}"));
-    diagnostic.help = Some("change one of the ids".to_owned());
-}
-
-pub(super) fn expected(reader: &mut Reader<'_>, object: Object<'_>) -> Option<ExpectedOutcome> {
-    let (node, pointer) = part(reader, object, "expected", fields::EXPECTED)?;
-    let below = Object {
-        node,
-        pointer: &pointer,
-    };
-    Some(ExpectedOutcome {
-        outcome: reader
-            .text(below, "outcome", "`expected.outcome`")
-            .map(|(text, _)| text.to_owned()),
-        failure_categories: values::texts(reader, below, "failure_categories"),
-    })
-}
-
-/// Whether the trace is kept, and what is never written.
-pub(super) fn reporting(reader: &mut Reader<'_>, object: Object<'_>) -> (bool, Vec<String>) {
-    let Some((node, pointer)) = part(reader, object, "reporting", fields::REPORTING) else {
-        return (true, Vec::new());
-    };
-    let below = Object {
-        node,
-        pointer: &pointer,
-    };
-    let save_trace = reader.flag(below, "save_trace", "`reporting.save_trace`");
-    (
-        save_trace.unwrap_or(true),
-        values::texts(reader, below, "redact_fields"),
-    )
 }

@@ -1,109 +1,186 @@
-//! Reads `adapter`, `mode` and `adapter_input`: where the trace comes from.
+//! Where the trace comes from: one key of `adapter_input`, which must go with `adapter` and `mode`.
 
 use std::path::PathBuf;
 
-use super::{fields, values};
-use crate::model::{TraceInput, TranscriptFormat};
-use cuecard_source::Span;
-use cuecard_source::diagnostic::codes;
-use cuecard_source::json::NodeKind;
-use cuecard_source::reader::{Object, Reader, either};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-#[derive(Clone, Copy, PartialEq)]
-enum Adapter {
+use crate::assertions::parts::{Args, Value, parts};
+use crate::model::{TraceInput, TranscriptFormat};
+use cuecard_source::diagnostic::codes;
+use cuecard_source::json::{Member, Node, NodeKind};
+use cuecard_source::reader::{Object, Reader, either, first_character};
+
+/// Who made the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum Adapter {
+    /// A NanoClaw agent or its replay bundle.
     Nanoclaw,
+    /// Cuecard.
     Cuecard,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Mode {
+/// Whether NanoClaw's bundle is read or made.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum Mode {
+    /// It is read.
+    #[default]
     Replay,
+    /// It is made.
     Live,
 }
 
-const ADAPTERS: &[(&str, Adapter)] = &[
-    ("nanoclaw", Adapter::Nanoclaw),
-    ("cuecard", Adapter::Cuecard),
-];
-const MODES: &[(&str, Mode)] = &[("replay", Mode::Replay), ("live", Mode::Live)];
-const FORMATS: &[(&str, TranscriptFormat)] = &[
-    ("atif", TranscriptFormat::Atif),
-    ("otlp", TranscriptFormat::Otlp),
-    ("claude-code", TranscriptFormat::ClaudeCode),
-    ("codex", TranscriptFormat::Codex),
-];
+/// Where the trace comes from.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "adapter_input")]
+pub(super) struct AdapterInput {
+    /// NanoClaw's replay bundle.
+    #[serde(default)]
+    #[schemars(with = "FileName")]
+    replay_file: Option<FileName>,
+    /// Program and arguments that produce a replay bundle.
+    #[serde(default)]
+    #[schemars(with = "Command")]
+    command: Option<Command>,
+    /// A tool-call scenario to play.
+    #[serde(default)]
+    #[schemars(with = "FileName")]
+    play: Option<FileName>,
+    /// Values for the variables of the played scenario.
+    #[serde(default)]
+    variables: Args,
+    /// The trace of an earlier run.
+    #[serde(default)]
+    #[schemars(with = "FileName")]
+    trace_file: Option<FileName>,
+    /// A run that another program recorded.
+    #[serde(default)]
+    #[schemars(with = "FileName")]
+    transcript: Option<FileName>,
+    /// What the transcript is.
+    #[serde(default)]
+    #[schemars(with = "TranscriptFormat")]
+    format: Option<TranscriptFormat>,
+    /// Known, and not run by this release.
+    #[serde(default)]
+    #[schemars(skip)]
+    #[allow(dead_code, reason = "it is refused")]
+    run: Option<Value>,
+}
 
-/// The keys that name a source, those of them that go with an adapter, and an example.
-const OF_REPLAY: (&[&str], &str) = (&["replay_file"], "replay_file: ./replay.json");
-const OF_LIVE: (&[&str], &str) = (&["command"], "command: [node, run.js]");
-const OF_CUECARD: (&[&str], &str) = (&["play", "trace_file", "transcript"], "play: scenario.json");
-
-pub(super) fn input(reader: &mut Reader<'_>, object: Object<'_>) -> Option<TraceInput> {
-    reader.required(object, "adapter", "the test case", "adapter: nanoclaw");
-    let adapter = reader.one_of(object, "adapter", "`adapter`", ADAPTERS);
-    let mode = match reader.get(object, "mode") {
-        Some(_) => reader.one_of(object, "mode", "`mode`", MODES),
-        None => Some(Mode::Replay),
+parts! {
+    /// The name of a file.
+    pub(super) FileName(PathBuf) as PathBuf, { "type": "string" }, |reader, node, pointer| {
+        let what = format!("`adapter_input.{}`", pointer.rsplit('/').next().unwrap_or_default());
+        let text = reader.text_of(node, pointer, &what)?;
+        if text.trim().is_empty() || text.contains('\0') {
+            let message = format!("{what} is not a valid file name");
+            reader.error_at(codes::CASE_FIELD_VALUE, node.span, pointer, message);
+            return None;
+        }
+        Some(PathBuf::from(text))
     };
-    let example = "adapter_input: { replay_file: ./replay.json }";
-    let node = reader.required(object, "adapter_input", "the test case", example)?;
-    if !matches!(node.kind, NodeKind::Object(_)) {
-        let wanted = "an object such as { replay_file: ./replay.json }";
-        reader.wrong_type(node, "/adapter_input", "`adapter_input`", wanted);
-        return None;
-    }
+    /// Program and arguments: a list, so that no shell is needed to take it apart.
+    pub(super) Command(Vec<String>) as [String], { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+        |reader, node, pointer| {
+            let what = "`adapter_input.command`";
+            let NodeKind::Array(items) = &node.kind else {
+                reader.wrong_type(node, pointer, what, "a list of a program and its arguments");
+                return None;
+            };
+            let words = items.iter().enumerate().map(|(idx, item)| {
+                let text = reader.text_of(item, &format!("{pointer}/{idx}"), "an argument")?;
+                Some(text.to_owned())
+            });
+            let words: Vec<String> = words.collect::<Option<_>>()?;
+            if words.first().is_none_or(|program| program.trim().is_empty()) {
+                let message = format!("{what} is not a valid program");
+                reader.error_at(codes::CASE_FIELD_VALUE, node.span, pointer, message);
+                return None;
+            }
+            Some(words)
+        };
+}
+
+/// The keys that name a source, and what each goes with.
+const SOURCES: [(&str, (Adapter, Option<Mode>)); 5] = [
+    ("replay_file", (Adapter::Nanoclaw, Some(Mode::Replay))),
+    ("command", (Adapter::Nanoclaw, Some(Mode::Live))),
+    ("play", (Adapter::Cuecard, None)),
+    ("trace_file", (Adapter::Cuecard, None)),
+    ("transcript", (Adapter::Cuecard, None)),
+];
+
+/// Chooses the source of the trace. `object` is the test case.
+pub(super) fn choose(
+    reader: &mut Reader<'_>,
+    object: Object<'_>,
+    adapter: Adapter,
+    mode: Mode,
+    input: AdapterInput,
+) -> Option<TraceInput> {
+    let node = object.get("adapter_input")?;
     let below = Object {
         node,
-        pointer: "/adapter_input",
+        pointer: &object.child_pointer("adapter_input"),
     };
-    reader.unknown_keys(below, fields::INPUT, fields::LATER_INPUT, "`adapter_input`");
-    if let Some(member) = node.members().iter().find(|member| member.key == "run") {
+    if let Some(run) = member(node, "run") {
         let message = "`run` is part of the format, but this release doesn't run timelines";
-        let diagnostic = reader.error(codes::CASE_INPUT, member.key_span, message);
-        diagnostic.pointer = Some("/adapter_input/run".to_owned());
+        reader.error_at(
+            codes::CASE_INPUT,
+            run.key_span,
+            &below.child_pointer("run"),
+            message,
+        );
         return None;
     }
-    let (keys, example) = match (adapter?, mode?) {
-        (Adapter::Nanoclaw, Mode::Replay) => OF_REPLAY,
-        (Adapter::Nanoclaw, Mode::Live) => OF_LIVE,
-        (Adapter::Cuecard, _) => OF_CUECARD,
-    };
-    let key = source_key(reader, below, adapter?, mode?, keys, example)?;
-    let span = reader.get(below, key)?.span;
-    companions(reader, below, key);
-    match key {
-        "replay_file" => Some(TraceInput::ReplayBundle {
-            file: file(reader, below, key)?,
-            span,
-        }),
-        "command" => Some(TraceInput::Live {
-            command: command(reader, below)?,
-            span,
-        }),
-        "play" => {
-            let file = file(reader, below, key);
-            let variables = variables(reader, below);
-            Some(TraceInput::Play {
-                file: file?,
-                variables: variables?,
-                span,
-            })
-        }
-        "trace_file" => Some(TraceInput::TraceFile {
-            file: file(reader, below, key)?,
-            span,
-        }),
-        _ => {
-            let file = file(reader, below, key);
-            reader.required(below, "format", "a transcript", "format: claude-code");
-            let format = reader.one_of(below, "format", "`adapter_input.format`", FORMATS);
-            Some(TraceInput::Transcript {
-                file: file?,
-                format: format?,
-                span,
-            })
+    let key = source_key(reader, below, adapter, mode)?;
+    for (companion, of) in [("variables", "play"), ("format", "transcript")] {
+        if let Some(member) = member(node, companion).filter(|_| key != of) {
+            let message = format!("`{companion}` requires `{of}`");
+            let found = reader.warning(codes::CASE_FIELD_UNKNOWN, member.key_span, message);
+            found.pointer = Some(below.child_pointer(companion));
+            found.help = Some("remove it".to_owned());
         }
     }
+    let span = node.get(key)?.span;
+    Some(match key {
+        "replay_file" => TraceInput::ReplayBundle {
+            file: input.replay_file?.0,
+            span,
+        },
+        "command" => TraceInput::Live {
+            command: input.command?.0,
+            span,
+        },
+        "play" => TraceInput::Play {
+            file: input.play?.0,
+            variables: input.variables.0,
+            span,
+        },
+        "trace_file" => TraceInput::TraceFile {
+            file: input.trace_file?.0,
+            span,
+        },
+        _ => {
+            reader.required(below, "format", "a transcript", "format: claude-code");
+            TraceInput::Transcript {
+                file: input.transcript?.0,
+                format: input.format?,
+                span,
+            }
+        }
+    })
+}
+
+/// A member that is there and isn't null.
+fn member<'n>(node: &'n Node, key: &str) -> Option<&'n Member> {
+    let mut members = node.members().iter();
+    members.find(|member| member.key == key && !member.value.is_null())
 }
 
 /// The one key that names a source. Reports if there is none, another adapter's, or more than one.
@@ -112,148 +189,66 @@ fn source_key(
     below: Object<'_>,
     adapter: Adapter,
     mode: Mode,
-    keys: &[&'static str],
-    example: &str,
 ) -> Option<&'static str> {
-    let whose = match (adapter, mode) {
-        (Adapter::Nanoclaw, Mode::Replay) => "`adapter: nanoclaw` with `mode: replay`",
-        (Adapter::Nanoclaw, Mode::Live) => "`adapter: nanoclaw` with `mode: live`",
-        (Adapter::Cuecard, _) => "`adapter: cuecard`",
+    let goes = |(of, in_mode): (Adapter, Option<Mode>)| {
+        of == adapter && in_mode.is_none_or(|in_mode| in_mode == mode)
     };
-    let all = OF_REPLAY.0.iter().chain(OF_LIVE.0).chain(OF_CUECARD.0);
-    let given: Vec<(&'static str, Span)> = all
-        .filter_map(|&key| {
-            reader.get(below, key)?;
-            let member = below
-                .node
-                .members()
-                .iter()
-                .find(|member| member.key == key)?;
-            Some((key, member.key_span))
-        })
-        .collect();
-    let foreign = given.iter().find(|(key, _)| !keys.contains(key));
-    if let Some((key, span)) = foreign {
-        let message = format!("`{key}` can't be used with {whose}");
-        let diagnostic = reader.error(codes::CASE_INPUT, *span, message);
-        diagnostic.pointer = Some(below.child_pointer(key));
-        diagnostic.help = Some(match *key {
-            "replay_file" => "it requires `adapter: nanoclaw` and `mode: replay`".to_owned(),
-            "command" => "it requires `adapter: nanoclaw` and `mode: live`".to_owned(),
-            _ => "it requires `adapter: cuecard`".to_owned(),
-        });
-        return None;
+    let with = |(of, in_mode): (Adapter, Option<Mode>), and: &str| match (of, in_mode) {
+        (Adapter::Nanoclaw, Some(Mode::Live)) => format!("`adapter: nanoclaw` {and} `mode: live`"),
+        (Adapter::Nanoclaw, _) => format!("`adapter: nanoclaw` {and} `mode: replay`"),
+        (Adapter::Cuecard, _) => "`adapter: cuecard`".to_owned(),
+    };
+    let mut given = Vec::new();
+    for (key, of) in SOURCES {
+        let Some(member) = member(below.node, key) else {
+            continue;
+        };
+        if !goes(of) {
+            let message = format!(
+                "`{key}` can't be used with {}",
+                with((adapter, Some(mode)), "with")
+            );
+            let pointer = below.child_pointer(key);
+            let found = reader.error_at(codes::CASE_INPUT, member.key_span, &pointer, message);
+            found.help = Some(format!("it requires {}", with(of, "and")));
+            return None;
+        }
+        given.push((key, member.key_span));
     }
     match given.as_slice() {
         [(key, _)] => Some(key),
         [] => {
-            if let [key] = keys {
-                reader.required(below, key, "`adapter_input`", example);
-                return None;
-            }
+            let keys: Vec<&str> = SOURCES
+                .iter()
+                .filter(|(_, of)| goes(*of))
+                .map(|(key, _)| *key)
+                .collect();
             let listed: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-            let at = cuecard_source::reader::first_character(reader.source, below.node.span);
-            let message = format!("`adapter_input` has none of {}", either(&listed));
-            let diagnostic = reader.error(codes::CASE_FIELD_MISSING, at, message);
-            diagnostic.pointer = Some(below.pointer.to_owned());
-            diagnostic.help = Some(format!("add {example}"));
+            let (pointer, message) = match (keys.as_slice(), listed.as_slice()) {
+                ([key], [only]) => {
+                    let message = format!("`adapter_input` has no {only}");
+                    (below.child_pointer(key), message)
+                }
+                (_, several) => {
+                    let message = format!("`adapter_input` has none of {}", either(several));
+                    (below.pointer.to_owned(), message)
+                }
+            };
+            let at = first_character(reader.source, below.node.span);
+            let found = reader.error_at(codes::CASE_FIELD_MISSING, at, &pointer, message);
+            let example = match keys.first() {
+                Some(&"command") => "command: [node, run.js]",
+                Some(&"play") => "play: scenario.json",
+                _ => "replay_file: ./replay.json",
+            };
+            found.help = Some(format!("add {example}"));
             None
         }
         [(first, _), (second, span), ..] => {
             let message = format!("`{first}` and `{second}` are conflicting sources for the trace");
-            let diagnostic = reader.error(codes::CASE_INPUT, *span, message);
-            diagnostic.pointer = Some(below.child_pointer(second));
-            diagnostic.help = Some("keep one of them".to_owned());
-            None
-        }
-    }
-}
-
-/// Warns about keys that belong to another source than `key`.
-fn companions(reader: &mut Reader<'_>, below: Object<'_>, key: &str) {
-    for (companion, of) in [("variables", "play"), ("format", "transcript")] {
-        if key == of || reader.get(below, companion).is_none() {
-            continue;
-        }
-        let member = below
-            .node
-            .members()
-            .iter()
-            .find(|member| member.key == companion);
-        let span = member.map_or(below.node.span, |member| member.key_span);
-        let message = format!("`{companion}` requires `{of}`");
-        let diagnostic = reader.warning(codes::CASE_FIELD_UNKNOWN, span, message);
-        diagnostic.pointer = Some(below.child_pointer(companion));
-        diagnostic.help = Some("remove it".to_owned());
-    }
-}
-
-fn file(reader: &mut Reader<'_>, below: Object<'_>, key: &str) -> Option<PathBuf> {
-    let what = format!("`adapter_input.{key}`");
-    let (text, node) = reader.text(below, key, &what)?;
-    if text.trim().is_empty() || text.contains('\0') {
-        let pointer = below.child_pointer(key);
-        values::invalid(
-            reader,
-            node.span,
-            &pointer,
-            format!("{what} is not a valid file name"),
-        );
-        return None;
-    }
-    Some(PathBuf::from(text))
-}
-
-/// Program and arguments: a list, so that no shell is needed to take it apart.
-fn command(reader: &mut Reader<'_>, below: Object<'_>) -> Option<Vec<String>> {
-    let node = reader.get(below, "command")?;
-    let pointer = below.child_pointer("command");
-    let what = "`adapter_input.command`";
-    let NodeKind::Array(items) = &node.kind else {
-        reader.wrong_type(
-            node,
-            &pointer,
-            what,
-            "a list of a program and its arguments",
-        );
-        return None;
-    };
-    let words: Option<Vec<String>> = items
-        .iter()
-        .enumerate()
-        .map(|(index, item)| {
-            let text = reader.text_of(item, &format!("{pointer}/{index}"), "an argument")?;
-            Some(text.to_owned())
-        })
-        .collect();
-    let words = words?;
-    if words
-        .first()
-        .is_none_or(|program| program.trim().is_empty())
-    {
-        values::invalid(
-            reader,
-            node.span,
-            &pointer,
-            format!("{what} is not a valid program"),
-        );
-        return None;
-    }
-    Some(words)
-}
-
-fn variables(
-    reader: &mut Reader<'_>,
-    below: Object<'_>,
-) -> Option<serde_json::Map<String, cuecard_source::value::Json>> {
-    let Some(node) = reader.get(below, "variables") else {
-        return Some(serde_json::Map::new());
-    };
-    let pointer = below.child_pointer("variables");
-    match values::free(reader, node, &pointer) {
-        cuecard_source::value::Json::Object(map) => Some(map),
-        _ => {
-            reader.wrong_type(node, &pointer, "`adapter_input.variables`", "an object");
+            let pointer = below.child_pointer(second);
+            let found = reader.error_at(codes::CASE_INPUT, *span, &pointer, message);
+            found.help = Some("keep one of them".to_owned());
             None
         }
     }

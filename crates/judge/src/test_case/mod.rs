@@ -1,23 +1,29 @@
 //! Test cases (YAML or JSON): where a trace comes from, and what must hold of it.
 
 mod context;
-mod fields;
 mod input;
 mod params;
 mod read;
 mod schema;
 #[cfg(test)]
 mod tests;
-mod values;
 
+pub use context::{FixtureKeys, Fixtures, MessageKeys, Messages, SchedulerContext, SchedulerKeys};
+pub(crate) use params::{ALWAYS, Params, read_params};
 pub use read::{Reading, read};
 pub use schema::schema;
 
+use serde::de::DeserializeOwned;
+
+use cuecard_source::decode::{Decoded, Input, decode};
 use cuecard_source::diagnostic::codes;
-use cuecard_source::reader::Format;
+use cuecard_source::json::Node;
+use cuecard_source::reader::{Format, Reader};
 
 /// What this format calls its mistakes.
-const FORMAT: Format = Format {
+static FORMAT: Format = CODES;
+
+const CODES: Format = Format {
     missing: codes::CASE_FIELD_MISSING,
     wrong_type: codes::CASE_FIELD_TYPE,
     unknown: codes::CASE_FIELD_UNKNOWN,
@@ -26,3 +32,31 @@ const FORMAT: Format = Format {
     check: codes::ASSERT_PATTERN,
     null_is_absent: true,
 };
+
+/// Reads a part of a file within a piece that is read by hand. `what` is what messages call it.
+fn part<T: DeserializeOwned>(
+    reader: &Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+    format: &'static Format,
+) -> Decoded<T> {
+    let mut decoded = decode(
+        node,
+        Input {
+            source: reader.source,
+            offset: 0,
+            what,
+            format,
+            yaml: reader.yaml(),
+        },
+    );
+    for below in decoded
+        .diagnostics
+        .iter_mut()
+        .filter_map(|found| found.pointer.as_mut())
+    {
+        below.insert_str(0, pointer);
+    }
+    decoded
+}

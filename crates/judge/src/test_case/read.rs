@@ -1,7 +1,15 @@
 //! Reads a whole file.
 
-use super::{FORMAT, context, fields, input, params, values};
-use crate::model::TestCase;
+use std::mem;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::input::{Adapter, AdapterInput, Mode, choose};
+use super::params::{Assertions, Entry};
+use super::{FORMAT, part};
+use crate::assertions::parts::{Texts, parts};
+use crate::model::{ExpectedOutcome, TestCase, TestContext, TestTools, TraceInput};
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, detect, version_text};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
@@ -39,6 +47,74 @@ pub fn read(source: &SourceFile) -> Reading {
     }
 }
 
+/// A test case as it is written.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+pub(super) struct Document {
+    /// Version of the format: "0.1".
+    #[allow(dead_code, reason = "there is one")]
+    schema_version: Version,
+    /// Name of the test case, unique in its suite.
+    id: CaseId,
+    /// A human-readable title.
+    title: Option<String>,
+    /// A description.
+    description: Option<String>,
+    /// Tags for selecting test cases.
+    #[serde(default)]
+    tags: Texts,
+    /// The source of the trace: a NanoClaw agent or its replay bundle, or Cuecard.
+    adapter: Adapter,
+    /// Whether NanoClaw's bundle is read or made (default: replay).
+    mode: Option<Mode>,
+    /// Where the trace comes from.
+    adapter_input: AdapterInput,
+    /// The situation of the agent.
+    #[serde(default)]
+    scenario: TestContext,
+    /// What the agent could call.
+    #[serde(default)]
+    tools: TestTools,
+    /// The assertions on the trace.
+    #[schemars(with = "Vec<Entry>")]
+    assertions: Assertions,
+    /// What is expected, for people.
+    #[serde(default)]
+    #[schemars(with = "ExpectedOutcome")]
+    expected: Option<ExpectedOutcome>,
+    /// What to store from a run.
+    #[serde(default)]
+    reporting: Reporting,
+    #[serde(skip)]
+    input: Option<TraceInput>,
+}
+
+/// What to store from a run.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "reporting")]
+struct Reporting {
+    /// Whether the trace is kept (default: true).
+    #[serde(default)]
+    #[schemars(with = "bool")]
+    save_trace: Option<bool>,
+    /// JSON pointers or key names whose values are never written.
+    #[serde(default)]
+    redact_fields: Texts,
+}
+
+cuecard_source::checked!(Document);
+
+impl Document {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        let is_wrong = self.mode.is_none() && reader.get(object, "mode").is_some();
+        if !is_wrong {
+            let mode = self.mode.unwrap_or_default();
+            let input = mem::take(&mut self.adapter_input);
+            self.input = choose(reader, object, self.adapter, mode, input);
+        }
+    }
+}
+
 fn test_case(reader: &mut Reader<'_>, root: &Node) -> Option<TestCase> {
     if !matches!(root.kind, NodeKind::Object(_)) {
         reader.wrong_type(root, "", "a test case", "an object");
@@ -47,39 +123,22 @@ fn test_case(reader: &mut Reader<'_>, root: &Node) -> Option<TestCase> {
     if !is_test_case(reader, root) {
         return None;
     }
-    let object = Object {
-        node: root,
-        pointer: "",
-    };
-    reader.unknown_keys(object, fields::ROOT, &[], "the test case");
-    version(reader, object);
-    let id = id(reader, object);
-    let title = reader
-        .text(object, "title", "`title`")
-        .map(|(text, _)| text);
-    let description = reader
-        .text(object, "description", "`description`")
-        .map(|(text, _)| text.to_owned());
-    let tags = values::texts(reader, object, "tags");
-    let input = input::input(reader, object);
-    let situation = context::context(reader, object);
-    let tools = context::tools(reader, object);
-    let assertions = params::assertions(reader, object);
-    let expected = context::expected(reader, object);
-    let (save_trace, redact_fields) = context::reporting(reader, object);
-    let id = id?;
+    let read = part::<Document>(reader, root, "", "the test case", &FORMAT);
+    reader.diagnostics.extend(read.diagnostics);
+    let document = read.value?;
+    let id = document.id.0;
     Some(TestCase {
-        title: title.unwrap_or(&id).to_owned(),
+        title: document.title.unwrap_or_else(|| id.clone()),
         id,
-        description,
-        tags,
-        input: input?,
-        context: situation,
-        tools,
-        assertions,
-        expected,
-        save_trace,
-        redact_fields,
+        description: document.description,
+        tags: document.tags.0,
+        input: document.input?,
+        context: document.scenario,
+        tools: document.tools,
+        assertions: document.assertions.0,
+        expected: document.expected,
+        save_trace: document.reporting.save_trace.unwrap_or(true),
+        redact_fields: document.reporting.redact_fields.0,
         source: reader.source.clone(),
     })
 }
@@ -110,54 +169,38 @@ fn is_test_case(reader: &mut Reader<'_>, root: &Node) -> bool {
     false
 }
 
-fn version(reader: &mut Reader<'_>, object: Object<'_>) {
-    let example = "schema_version: \"0.1\"";
-    let Some(node) = reader.required(object, "schema_version", "the test case", example) else {
-        return;
-    };
-    let text = version_text(node);
-    match text.as_str() {
-        "0.1" => {}
-        "" => reader.wrong_type(
-            node,
-            "/schema_version",
-            "`schema_version`",
-            "the string \"0.1\"",
-        ),
-        _ => {
-            let message = format!("unsupported version `{}`", cut(&text, 40));
-            let diagnostic = reader.error(codes::CASE_VERSION, node.span, message);
-            diagnostic.pointer = Some("/schema_version".to_owned());
-            diagnostic.help = Some("supported versions: \"0.1\"".to_owned());
+parts! {
+    /// The version of the format.
+    Version(()) as (), { "enum": ["0.1", 0.1] }, |reader, node, pointer| {
+        let text = version_text(node);
+        match text.as_str() {
+            "0.1" => {}
+            "" => reader.wrong_type(node, pointer, "`schema_version`", "the string \"0.1\""),
+            _ => {
+                let message = format!("unsupported version `{}`", cut(&text, 40));
+                let found = reader.error_at(codes::CASE_VERSION, node.span, pointer, message);
+                found.help = Some("supported versions: \"0.1\"".to_owned());
+            }
         }
-    }
-}
-
-/// The id, which must do as a part of file names.
-fn id(reader: &mut Reader<'_>, object: Object<'_>) -> Option<String> {
-    let node = reader.required(
-        object,
-        "id",
-        "the test case",
-        "an `id`, unique in the suite",
-    )?;
-    let text = reader.text_of(node, "/id", "`id`")?;
-    let problem = if text.trim().is_empty() {
-        "`id` is empty".to_owned()
-    } else if text.len() > LONGEST_ID {
-        format!("`id` has {} bytes, more than {LONGEST_ID}", text.len())
-    } else if matches!(text, "." | "..") || text.contains(['/', '\\']) {
-        format!("the id `{text}` can't be part of a file name")
-    } else if text.contains(char::is_control) {
-        "`id` has a control character".to_owned()
-    } else {
-        return Some(text.to_owned());
+        Some(())
     };
-    let diagnostic = reader.error(codes::CASE_FIELD_VALUE, node.span, problem);
-    diagnostic.pointer = Some("/id".to_owned());
-    diagnostic.help = Some(
-        "use letters, digits, `.`, `_` and `-`: the trace and the result are kept under this name"
-            .to_owned(),
-    );
-    None
+    /// The id, which must do as a part of file names.
+    CaseId(String) as str, { "type": "string" }, |reader, node, pointer| {
+        let text = reader.text_of(node, pointer, "`id`")?;
+        let problem = if text.trim().is_empty() {
+            "`id` is empty".to_owned()
+        } else if text.len() > LONGEST_ID {
+            format!("`id` has {} bytes, more than {LONGEST_ID}", text.len())
+        } else if matches!(text, "." | "..") || text.contains(['/', '\\']) {
+            format!("the id `{text}` can't be part of a file name")
+        } else if text.contains(char::is_control) {
+            "`id` has a control character".to_owned()
+        } else {
+            return Some(text.to_owned());
+        };
+        let help = "use letters, digits, `.`, `_` and `-`: the trace and the result are kept under this name";
+        let found = reader.error_at(codes::CASE_FIELD_VALUE, node.span, pointer, problem);
+        found.help = Some(help.to_owned());
+        None
+    };
 }

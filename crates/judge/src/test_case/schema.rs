@@ -1,38 +1,35 @@
-//! The JSON Schema of test cases, made from the tables of keys and assertions, for editors.
+//! The JSON Schema of test cases, for editors: made from the structs that read them.
 
+use schemars::generate::SchemaSettings;
 use serde_json::json;
 
-use super::fields;
-use super::params::{Kind, kinds};
+use super::read::Document;
+use crate::assertions::Kind;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{object, schema_document};
+use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a test case of version 0.1.
 pub fn schema() -> Json {
-    let names: Vec<&str> = kinds().map(|kind| kind.name).collect();
-    let mut assertion = object(fields::ASSERTION);
-    assertion["properties"]["type"]["enum"] = json!(names);
-    assertion["allOf"] = kinds().map(params).collect();
-    let mut context = object(fields::CONTEXT);
-    let mut scheduler = object(fields::SCHEDULER);
-    scheduler["type"] = json!(["object", "null"]);
-    scheduler["description"] = context["properties"]["scheduler_context"]["description"].take();
-    context["properties"]["scheduler_context"] = scheduler;
-    let mut root = object(fields::ROOT);
-    root["$defs"] = json!({
-        "adapter_input": object(fields::INPUT),
-        "scenario": context,
-        "message": object(fields::MESSAGE),
-        "tools": object(fields::TOOLS),
-        "fixture": object(fields::FIXTURE),
-        "policy": object(fields::POLICY),
-        "expected": object(fields::EXPECTED),
-        "reporting": object(fields::REPORTING),
-        "assertion": assertion,
-        "selector": closed(object(fields::SELECTOR)),
-        "args_match": closed(object(fields::ARGS_MATCH)),
-        "call": closed(object(fields::CALL)),
-    });
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut root = json!(generator.root_schema_for::<Document>());
+    if let Json::Object(members) = &mut root {
+        // The document has its own.
+        members.retain(|key, _| !matches!(key.as_str(), "$schema" | "title" | "description"));
+    }
+    let schemas = Kind::ALL
+        .iter()
+        .map(|kind| (kind, (kind.schema)(&mut generator)));
+    let of_types = schemas.map(|(kind, schema)| params(kind, json!(schema)));
+    let of_types: Json = of_types.collect();
+    for (name, mut schema) in generator.take_definitions(true) {
+        if matches!(name.as_str(), "selector" | "args_match" | "call") {
+            close(&mut schema);
+        }
+        root["$defs"][name] = schema;
+    }
+    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
+    root["$defs"]["assertion"]["properties"]["type"]["enum"] = json!(names);
+    root["$defs"]["assertion"]["allOf"] = of_types;
     schema_document(
         "test-case",
         "0.1",
@@ -43,14 +40,9 @@ pub fn schema() -> Json {
 }
 
 /// What the parameters are if the assertion is of this type.
-fn params(kind: &Kind) -> Json {
-    let mut params = object(kind.params);
-    // Where no parameters are known, they are the player's.
-    if !kind.params.is_empty() {
-        params = closed(params);
-    }
-    params["description"] = kind.meaning.into();
-    let needs_params = kind.params.iter().any(|field| field.required);
+fn params(kind: &Kind, mut params: Json) -> Json {
+    close(&mut params);
+    let needs_params = params.get("required").is_some();
     if !needs_params {
         params["type"] = json!(["object", "null"]);
     }
@@ -64,9 +56,27 @@ fn params(kind: &Kind) -> Json {
     })
 }
 
-/// An object without other keys than its own and notes.
-fn closed(mut object: Json) -> Json {
+/// Makes the schema of a struct one of an object without other keys than its own and notes. What may be absent is no
+/// null; what a number may be at most is the business of the reader.
+fn close(object: &mut Json) {
+    let Some(properties) = object.get_mut("properties").and_then(Json::as_object_mut) else {
+        return;
+    };
+    for property in properties.values_mut() {
+        if let Some(Json::Array(types)) = property.get_mut("type") {
+            types.retain(|name| name != "null");
+            if let [only] = types.as_slice() {
+                property["type"] = only.clone();
+            }
+        }
+        if let Some(Json::Array(choices)) = property.get_mut("anyOf") {
+            choices.retain(|choice| choice["type"] != "null");
+        }
+        if let Json::Object(property) = property {
+            property.remove("format");
+            property.remove("default");
+        }
+    }
     object["additionalProperties"] = false.into();
     object["patternProperties"] = json!({"^(x-|_|\\$)": true});
-    object
 }

@@ -1,6 +1,8 @@
 use serde_json::json;
 
 use super::*;
+use crate::assertions::output::{OutputContains, OutputOmits};
+use crate::assertions::tools::{MustCallTool, ToolArgsMatch, Which};
 use crate::model::*;
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Severity as Level, any_error};
@@ -75,19 +77,19 @@ fn every_type_is_read_with_its_parameters() {
     assert_eq!(file.to_str(), Some("./replay.json"));
     assert_eq!(case.source.slice(*span), "./replay.json");
     assert_eq!(case.context.group_id.as_deref(), Some("group-a"));
-    assert_eq!(case.context.trigger, Trigger::Scheduler);
+    assert_eq!(case.context.trigger(), Trigger::Scheduler);
     assert_eq!(case.context.scheduler_context["timezone"], "UTC");
     assert_eq!(case.context.input_messages[0]["content"], "What's new?");
-    assert_eq!(case.context.task_id, None);
+    assert!(case.context.task_id.is_none());
     assert_eq!(
         case.tools.available.as_deref().map(<[String]>::len),
         Some(2)
     );
     assert_eq!(case.tools.fixtures[0].result, Some(json!({"items": []})));
-    assert_eq!(case.tools.max_calls, Some(5));
-    assert!(case.tools.forbidden[0].matches("shell.exec"));
+    assert_eq!(case.tools.policy.max_calls, Some(5));
+    assert!(case.tools.policy.forbidden[0].matches("shell.exec"));
     let expected = case.expected.as_ref().expect("given");
-    assert_eq!(expected.failure_categories, ["tool_usage"]);
+    assert_eq!(*expected.failure_categories, ["tool_usage"]);
     assert!(!case.save_trace);
     assert_eq!(case.redact_fields, ["token"]);
     let find = |name: &str| {
@@ -105,43 +107,45 @@ fn every_type_is_read_with_its_parameters() {
     assert_eq!(one.params, json!({"tool": "web_search"}));
     assert!(matches!(
         &one.check,
-        AssertionCheck::MustCallTool {
-            min_calls: 1,
+        AssertionCheck::MustCallTool(MustCallTool {
+            min_calls: None,
             max_calls: None,
             ..
-        }
+        })
     ));
     assert_eq!(find("must_not_call_tool").severity, Severity::Warning);
-    let AssertionCheck::OutputOmits { patterns } = &find("output_omits").check else {
+    let AssertionCheck::OutputOmits(OutputOmits { patterns, .. }) = &find("output_omits").check
+    else {
         panic!("omits")
     };
     assert!(
         patterns[0].regex.is_match("first\nSorry, no"),
         "by line, whatever the case"
     );
-    let AssertionCheck::OutputContains {
+    let AssertionCheck::OutputContains(OutputContains {
         regex,
         case_sensitive,
         ..
-    } = &find("output_contains").check
+    }) = &find("output_contains").check
     else {
         panic!("contains")
     };
     assert!(*case_sensitive && regex[0].regex.is_match("News") && !regex[0].regex.is_match("news"));
-    let AssertionCheck::ToolArgsMatch {
-        which, matching, ..
-    } = &find("tool_args_match").check
+    let AssertionCheck::ToolArgsMatch(ToolArgsMatch {
+        which,
+        r#match: matching,
+        ..
+    }) = &find("tool_args_match").check
     else {
         panic!("args")
     };
     assert_eq!(*which, Which::Nth(2));
-    assert_eq!(matching.args_equal, [("limit".to_owned(), json!(null))]);
-    let AssertionCheck::SchedulerOutboundCount { tool, .. } =
-        &find("scheduler_outbound_count").check
+    assert_eq!(json!(matching.args_equal.0), json!({ "limit": null }));
+    let AssertionCheck::SchedulerOutboundCount(outbound) = &find("scheduler_outbound_count").check
     else {
         panic!("outbound")
     };
-    assert_eq!(tool.text(), "outbound_send");
+    assert_eq!(outbound.tool.text(), "outbound_send");
 }
 
 #[test]
@@ -210,19 +214,19 @@ assertions:
             "J-CASE-05 1:17 unsupported version `0.7`",
             "J-CASE-04 2:5 the id `a/b` can't be part of a file name",
             "J-CASE-03 3:1 unknown key `titel` in the test case",
-            "J-CASE-04 4:10 `adapter` is `nanoclaw` or `cuecard`, not `nanoclaw-replay`",
+            "J-CASE-04 4:10 `adapter` must be `nanoclaw` or `cuecard`, not `nanoclaw-replay`",
             "J-CASE-03 5:18 unknown key `replay_fil` in `adapter_input`",
-            "J-CASE-04 6:22 `scenario.trigger` is `user_message` or `scheduler`, not `sometimes`",
+            "J-CASE-04 6:22 `trigger` must be `user_message` or `scheduler`, not `sometimes`",
             "J-CASE-02 6:50 a message must be an object, not the string `hello`",
             "J-CASE-01 6:57 a message has no `content`",
             "J-CASE-02 6:84 `group_id` must be a string, not 12",
-            "J-CASE-02 7:26 `reporting.save_trace` must be true or false, not the string `yes`",
+            "J-CASE-02 7:26 `save_trace` must be true or false, not the string `yes`",
             "J-ASSERT-01 9:20 unknown assertion type `must_call_tol`",
             "J-CASE-06 10:11 two assertions have the id `a`",
             "J-CASE-02 10:66 `min_calls` must be a non-negative integer, not the string `three`",
             "J-CASE-01 11:5 this assertion has no `id`",
-            "J-CASE-04 11:57 `severity` is `critical` or `warning`, not `fatal`",
-            "J-CASE-02 12:5 an assertion must be an object with `id`, `type` and `params`, not the string `nothing`",
+            "J-CASE-04 11:57 `severity` must be `critical` or `warning`, not `fatal`",
+            "J-CASE-02 12:5 this assertion must be an object, not the string `nothing`",
         ]
     );
     let help = |code: &str, message: &str| {
@@ -469,12 +473,12 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "tool_call_order",
             "{ before: { tool: a, argz: { a: 1 } }, after: { event_type: final_output } }",
-            "J-ASSERT-02 unknown key `argz` in a selector",
+            "J-ASSERT-02 unknown key `argz` in `before`",
         ),
         (
             "trajectory",
             "{ mode: exact, calls: [ { tool: x, argz: { a: 1 } } ] }",
-            "J-ASSERT-02 unknown key `argz` in an expected call",
+            "J-ASSERT-02 unknown key `argz` in `calls[0]`",
         ),
     ] {
         assert_eq!(said_of(kind, params), [expected], "{kind} {params}");
@@ -657,4 +661,27 @@ fn other_files_are_named_for_what_they_are() {
     );
     assert_eq!(first(""), "J-YAML-01 1:1 the file is empty");
     assert_eq!(first("a: 1\na: 2"), "J-YAML-02 2:1 duplicate key `a`");
+}
+
+#[test]
+fn a_test_case_without_a_part_that_it_needs_is_refused() {
+    for key in [
+        "schema_version",
+        "id",
+        "adapter",
+        "adapter_input",
+        "assertions",
+    ] {
+        let document = read_document(&SourceFile::new("test.yaml", EVERYTHING));
+        let mut json = document.root.expect("valid").to_value();
+        json.as_object_mut().expect("an object").shift_remove(key);
+        let reading = read(&SourceFile::new("test.json", json.to_string()));
+        assert!(reading.case.is_none());
+        let found = said(&reading);
+        let expected = format!("the test case has no `{key}`");
+        assert!(
+            found.iter().any(|line| line.ends_with(&expected)),
+            "{found:?}"
+        );
+    }
 }

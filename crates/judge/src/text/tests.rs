@@ -2,8 +2,15 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::trials::{Trial, tools};
-use crate::{Finding, citations, graceful, grounded, memory};
+use crate::Finding;
+use crate::assertions::citations::NoFabricatedSourceOrCitation;
+use crate::assertions::graceful::GracefulFailureOutput;
+use crate::assertions::grounded::ClaimsSupportedByFixtures;
+use crate::assertions::memory::{
+    MemoryRecallSameGroup, MemoryUpdateOnCorrection, NoCrossGroupMemoryUse,
+};
+use crate::model::AssertionCheck;
+use crate::trials::{Trial, texts, tools};
 
 /// Every family that reads text, on the same text as output and as result.
 fn judge_all(output: &str, result: &str) -> Vec<Finding> {
@@ -18,15 +25,42 @@ fn judge_all(output: &str, result: &str) -> Vec<Finding> {
             json!({ "source": "s", "path": result, "group_id": "group-a", "content": result }),
         );
     let view = trial.view();
-    let texts = [result.to_owned()];
-    vec![
-        grounded::supported(&view, &tools(&["t"]), &crate::model::ProofRules::default()),
-        citations::real(&view, &[], &[]),
-        memory::recalled(&view, None, result, &[], false),
-        memory::updated(&view, None, result, Some("the old fact")),
-        memory::kept_apart(&view, None, &texts, &texts, false),
-        graceful::failed_gracefully(&view, &[], true, &texts),
-    ]
+    let texts = texts(&[result]);
+    let checks: [AssertionCheck; 6] = [
+        ClaimsSupportedByFixtures {
+            allowed_sources: tools(&["t"]),
+            ..ClaimsSupportedByFixtures::default()
+        }
+        .into(),
+        NoFabricatedSourceOrCitation::default().into(),
+        MemoryRecallSameGroup {
+            group_id: None,
+            expected_memory_fact: result.into(),
+            output_patterns: Vec::new().into(),
+            require_event: false,
+            case_sensitive: false,
+        }
+        .into(),
+        MemoryUpdateOnCorrection {
+            group_id: None,
+            corrected_fact: result.into(),
+            stale_fact: Some("the old fact".into()),
+        }
+        .into(),
+        NoCrossGroupMemoryUse {
+            forbidden_group_ids: texts.clone(),
+            canaries: texts.clone(),
+            ..NoCrossGroupMemoryUse::default()
+        }
+        .into(),
+        GracefulFailureOutput {
+            allowed_failure_phrases: Vec::new().into(),
+            must_not_claim_success: true,
+            forbidden_success_phrases: texts,
+        }
+        .into(),
+    ];
+    checks.iter().map(|check| check.judge(&view)).collect()
 }
 
 /// Text of what the readers look for.

@@ -308,7 +308,9 @@ impl Reader<'_> {
     }
 
     fn decode<T: DeserializeOwned>(&mut self, root: &Node, span: Span, what: &str) -> Option<T> {
-        let Decoded { value, diagnostics } = decode(
+        let Decoded {
+            value, diagnostics, ..
+        } = decode(
             root,
             Input {
                 source: self.source,

@@ -19,7 +19,7 @@ mod recovery;
 mod schema;
 mod wrappers;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
@@ -67,6 +67,8 @@ pub struct Decoded<T> {
     /// The value without what is wrong in it, and with something empty for a key that the whole lacks; `None` if nothing is
     /// left.
     pub value: Option<T>,
+    /// Whether the whole has all its keys, so that none of them is that something empty.
+    pub is_whole: bool,
     /// What is wrong or doubtful, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -87,11 +89,16 @@ pub fn decode<T: DeserializeOwned>(root: &Node, input: Input<'_>) -> Decoded<T> 
         path: RefCell::default(),
         findings: RefCell::default(),
         marks: RefCell::default(),
+        is_whole: Cell::new(true),
     };
     let value = context.attempts(root, || decoder::read(root, &context));
     let mut diagnostics = context.findings.into_inner();
     diagnostics.sort_by_key(crate::document::place_of);
-    Decoded { value, diagnostics }
+    Decoded {
+        value,
+        is_whole: context.is_whole.get(),
+        diagnostics,
+    }
 }
 
 /// What is shared while one tree is read.
@@ -99,6 +106,7 @@ struct Context<'a> {
     input: Input<'a>,
     root: NodeId,
     marks: RefCell<Marks>,
+    is_whole: Cell<bool>,
     path: RefCell<Vec<PathStep>>,
     findings: RefCell<Vec<Diagnostic>>,
 }

@@ -84,6 +84,7 @@ impl Context<'_> {
     pub(super) fn settle<T>(&self, result: Result<T, DecodeError>, whole: &Node) -> Outcome<T> {
         let mut holders = std::mem::take(&mut self.marks.borrow_mut().holders);
         // The whole document may keep its stand-ins: there is an error, so nobody takes it for right.
+        self.is_whole.set(!holders.contains(&self.root));
         holders.retain(|holder| *holder != self.root);
         let left_out: Vec<Mark> = match result {
             Ok(value) if holders.is_empty() => return Outcome::Read(value),

@@ -1,5 +1,8 @@
 //! What bundles and transcripts are made of.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use cuecard_source::Span;
 use cuecard_source::value::Json;
 
@@ -13,7 +16,9 @@ pub const CAPABILITIES: &[(&str, bool)] = &[
 ];
 
 /// `format` of a transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum TranscriptFormat {
     /// `atif`: the Agent Trajectory Interchange Format.
     Atif,
