@@ -6,7 +6,7 @@ use cuecard_mcp::server::unfit_result;
 use cuecard_source::decode::{Decoded, Input, Items, decode};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::json_diagnostic;
-use cuecard_source::json::{JsonError, Limits, Node, parse, read_value};
+use cuecard_source::json::{JsonError, Limits, Node, parse, read_exact, read_value, write_exact};
 use cuecard_source::reader::{Format, first_character};
 use cuecard_source::value::{Json, Redactor, find_credentials, may_hold_credential};
 use cuecard_source::{SourceFile, Span};
@@ -172,8 +172,7 @@ impl Recording {
 
 /// A line of a cassette, with its line end.
 pub(crate) fn line(line: &impl serde::Serialize) -> String {
-    // Nothing in it can fail to be written.
-    serde_json::to_string(line).unwrap_or_default() + "\n"
+    write_exact(line) + "\n"
 }
 
 /// Returns a line without its secrets, unless it has none. What is a credential by its key, its place or its looks is
@@ -182,7 +181,7 @@ pub(crate) fn redact(text: &str, redactor: &mut Redactor, marks: Option<&Marks>)
     if !may_hold_credential(text) && !redactor.finds(text) {
         return None;
     }
-    let mut line: Json = serde_json::from_str(text).ok()?;
+    let mut line = read_exact(text).ok()?;
     let server = line.get_mut("server").map(Json::take);
     let mut found = Vec::new();
     find_credentials(&line, &mut found);

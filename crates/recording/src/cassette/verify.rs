@@ -6,6 +6,7 @@ use std::time::Duration;
 use cuecard_mcp::result::value_of;
 use cuecard_mcp::{CallErrorKind, ContentBlock, Notice, Session, ToolReply};
 use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::json::read_exact;
 use cuecard_source::matching::{Mismatch, Predicate};
 use cuecard_source::value::{Json, Redactor, split_pointer};
 use cuecard_tool_call::model::Parse;
@@ -236,7 +237,7 @@ impl Verification {
         for piece in source.split_inclusive('\n') {
             let start = u32::try_from(end).unwrap_or(u32::MAX);
             end += piece.len();
-            let mut value: Json = serde_json::from_str(piece).unwrap_or_default();
+            let mut value = read_exact(piece).unwrap_or_default();
             let is_of_server = value["cassette"].is_number() && {
                 let known = value["server"].as_str();
                 known.is_none_or(|name| name == self.server)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cuecard_runtime::clock::Clock;
 use cuecard_source::decode::Items;
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::json::{changes, read_value};
+use cuecard_source::json::{changes, read_exact};
 use cuecard_source::value::{Redactor, cut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -158,9 +158,9 @@ pub(super) fn lock(tap: &Mutex<Tap>) -> MutexGuard<'_, Tap> {
     tap.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The messages of a frame, which may be several.
+/// The messages of a frame, which may be several, for [`write_exact`](cuecard_source::json::write_exact).
 pub(super) fn messages(frame: &[u8]) -> serde_json::Result<Vec<Value>> {
-    Ok(match read_value(frame)? {
+    Ok(match read_exact(frame)? {
         Value::Array(batch) => batch,
         message => vec![message],
     })

@@ -148,6 +148,34 @@ fn texts_and_numbers_that_json_values_cannot_hold_are_kept() {
 }
 
 #[test]
+fn integers_of_any_length_are_written_as_they_came() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = files(&folder, false);
+    let tap = Session::new(&files, Vec::new(), &[]).tap("peer", true);
+    let (arguments, result) = (
+        r#"{"id":123456789012345678901,"text":"123456789012345678901","api_key":"k3y-of-ann"}"#,
+        r#"{"content":[],"structuredContent":{"ids":[-18446744073709551617,7]}}"#,
+    );
+    let frames = [
+        format!(
+            r#"{{"id":1,"method":"tools/call","params":{{"name":"t","arguments":{arguments}}}}}"#
+        ),
+        format!(r#"{{"id":1,"result":{result}}}"#),
+    ];
+    let mut tap = tap.lock().expect("no panic");
+    tap.client("", Some(frames[0].as_bytes()));
+    tap.server("", Some(frames[1].as_bytes()));
+    let text = fs::read_to_string(&files.cassette).expect("it is there");
+    let kept = arguments.split("k3y").next().unwrap_or_default();
+    assert!(text.contains(kept) && text.contains(result), "{text}");
+    assert!(!text.contains("k3y"), "{text}");
+    assert_eq!(
+        recording(&files).calls[0].arguments["id"],
+        "123456789012345678901"
+    );
+}
+
+#[test]
 fn folders_of_sessions_that_are_over_are_removed_and_those_of_others_stay() {
     let parent = tempfile::tempdir().expect("a folder");
     let session = Session::new(&files(&parent, false), Vec::new(), &[]);
