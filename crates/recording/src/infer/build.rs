@@ -12,7 +12,6 @@ use super::pairs::pairs;
 use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
 use super::questions::{Question, Subject, once};
-use super::rewrites::Named;
 use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_secrets};
 use super::spellings::{Heard, Origin};
 use super::texts::word_by_word;
@@ -97,7 +96,6 @@ pub(super) fn build(
         partners,
         index: Index::default(),
         heard: Heard::default(),
-        named: Named::default(),
         scenario: Scenario::new(name),
         names: ids,
         variables: HashMap::new(),
@@ -160,7 +158,6 @@ pub(super) struct Builder<'c, 'r> {
     second_prompt: Option<Prompt>,
     pub(super) index: Index,
     pub(super) heard: Heard,
-    pub(super) named: Named,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
@@ -354,7 +351,6 @@ impl<'r> Builder<'_, 'r> {
         ] {
             self.heard.add(origin, value);
         }
-        self.named.add(self.step, &call.arguments);
         self.index.add_arguments(self.step, &arguments);
         self.index.add_result(self.step, &kept.value);
         self.scenario.steps.push(step);

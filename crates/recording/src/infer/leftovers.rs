@@ -35,8 +35,11 @@ const LONGEST_SHOWN: usize = 60;
 /// So many words of a command are the name of its program and what that shall do.
 const WORDS_OF_PROGRAM: usize = 2;
 
+/// A line of fewer words stands everywhere.
+const WORDS_OF_LINE: usize = 2;
+
 /// Parameters of edits.
-pub(super) const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
+const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
 
 /// What stayed of a text as it was recorded.
 struct Leftover {
@@ -69,6 +72,23 @@ impl Leftover {
                     && !self.text[self.words[first].end..self.words[first + 1].start]
                         .contains(char::is_whitespace)
             })
+    }
+}
+
+/// How many of the words, of which the first begins a line, are on this line; 0 if it begins none. A number and a tab
+/// may stand before it.
+fn line_of(text: &str, words: &[Word]) -> usize {
+    let start = words[0].start;
+    let before = text[..start]
+        .rsplit(['\n', '\t'])
+        .next()
+        .unwrap_or_default();
+    let end = text[start..]
+        .find('\n')
+        .map_or(text.len(), |length| start + length);
+    match before.contains(char::is_alphanumeric) {
+        true => 0,
+        false => words.iter().take_while(|word| word.end <= end).count(),
     }
 }
 
@@ -248,13 +268,22 @@ impl Builder<'_, '_> {
             let is_strong = !has_space && weight_of_text(shown) == Weight::Strong;
             is_strong && occurrences(&theirs.text, shown).next().is_some()
         };
+        // What was read in lines may be written back: it would replace what stands there then.
+        let is_line = || {
+            let count = line_of(text, &words[at..]);
+            let theirs = line_of(&theirs.text, &theirs.words[run.at..]);
+            count == theirs && (WORDS_OF_LINE..=run.n_words).contains(&count) && text.contains('\n')
+        };
         let is_unsaid = || self.prompt.mentions(&shown.into()) == Mention::None;
         match origin {
             Origin::Quote => is_whole && n_letters() >= TELLING_LENGTH,
             Origin::Prompt => is_telling(),
             Origin::Day => is_whole,
             Origin::Result(_) => {
-                is_telling() || is_glued() || ((is_value() || is_address()) && is_unsaid())
+                is_telling()
+                    || is_glued()
+                    || is_line()
+                    || ((is_value() || is_address()) && is_unsaid())
             }
             Origin::Arguments(_) => false,
         }

@@ -37,7 +37,6 @@ impl Builder<'_, '_> {
         let parts = self.parts(text, other);
         // What is the same in two recordings is no copy.
         if other.is_none() {
-            self.ask_of_lines(&parts);
             self.ask_of_command_words(&parts);
             self.ask_of_names(&parts);
             self.ask_of_rest(&parts);

@@ -648,7 +648,7 @@ fn lines_of_a_file_that_are_written_back_are_a_question() {
     let asked = |calls: Vec<Call>| {
         let inferred = of_one(&recording("Go", calls));
         let texts = questions(&inferred).into_iter();
-        let own = texts.filter(|text| text.contains("is it a change of that text?"));
+        let own = texts.filter(|text| text.contains("`port = a"));
         own.count()
     };
     for first in [
@@ -665,7 +665,6 @@ fn lines_of_a_file_that_are_written_back_are_a_question() {
             1,
             "{first:?}"
         );
-        assert_eq!(asked(vec![first.clone(), write("other.toml", changed)]), 0);
         assert_eq!(
             asked(vec![
                 first.clone(),
