@@ -11,14 +11,12 @@ use super::differences::{Difference, each_difference};
 use super::pairs::pairs;
 use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
-use super::questions::{Question, Subject, once};
+use super::questions::{Question, once};
 use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_secrets};
-use super::spellings::{Heard, Origin};
+use super::spellings::{Heard, MOST_SPELLINGS, Origin};
 use super::texts::word_by_word;
 use super::tidy::{Kept, tidy, tool_of};
-use super::values::{
-    Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, is_word_of_name, may_name, weight,
-};
+use super::values::{Source, Weight, is_namesake, is_telling, is_word_of_name, may_name, weight};
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
 use crate::scenario::{Names, tool_name};
@@ -94,7 +92,6 @@ pub(super) fn build(
         calls: &calls,
         others,
         partners,
-        index: Index::default(),
         heard: Heard::default(),
         scenario: Scenario::new(name),
         names: ids,
@@ -156,7 +153,6 @@ pub(super) struct Builder<'c, 'r> {
     /// What differs between the recordings, the longest first.
     pub(super) known: Vec<Difference>,
     second_prompt: Option<Prompt>,
-    pub(super) index: Index,
     pub(super) heard: Heard,
     scenario: Scenario,
     names: Names,
@@ -351,8 +347,6 @@ impl<'r> Builder<'_, 'r> {
         ] {
             self.heard.add(origin, value);
         }
-        self.index.add_arguments(self.step, &arguments);
-        self.index.add_result(self.step, &kept.value);
         self.scenario.steps.push(step);
     }
 
@@ -433,7 +427,7 @@ impl<'r> Builder<'_, 'r> {
             Mention::Word if self.others.is_none() => {
                 let (key, shown) = (&self.key, cut(&as_text(value), 60).into_owned());
                 self.ask_about(
-                    Subject::new(&shown, "the prompt", ""),
+                    [&shown, "the prompt", ""],
                     format!("`{key}` is `{shown}`, which the prompt mentions: is it a variable?"),
                 );
                 None
@@ -516,9 +510,7 @@ impl<'r> Builder<'_, 'r> {
         if is_given && n_seen == 0 {
             return None;
         }
-        let mut sources = self
-            .index
-            .sources(value, (self.step, self.converts), &self.results);
+        let mut sources = self.heard.sources(value, (self.step, self.converts));
         if is_given {
             sources.retain(|source| self.calls[source.step].number <= n_seen);
         }
@@ -528,7 +520,7 @@ impl<'r> Builder<'_, 'r> {
             if n_sources > 0 && sources.is_empty() && weight == Weight::Strong {
                 let (key, id) = (&self.key, "the first recording");
                 self.ask_about(
-                    Subject::new(&as_text(value), id, ""),
+                    [&as_text(value), id, ""],
                     format!("`{key}` is a value of an earlier result, of this place in {id} only"),
                 );
                 return None;
@@ -572,7 +564,7 @@ impl<'r> Builder<'_, 'r> {
                     || may_name(value, &key, &source.path.name))
             {
                 self.ask_about(
-                    Subject::new(&shown, &id, &path),
+                    [&shown, &id, &path],
                     format!(
                         "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
                     ),
@@ -603,7 +595,7 @@ impl<'r> Builder<'_, 'r> {
         });
         if let Some(doubt) = of_one.chain(of_place).next() {
             // What is taken is asked about once, whatever is made of it.
-            let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
+            let taken = [source.regex.as_deref().unwrap_or_default(), &id, &path];
             self.ask_about(taken, format!("`{key}` {doubt}"));
         }
         Some(source)
@@ -683,11 +675,10 @@ impl<'r> Builder<'_, 'r> {
                 .metadata
                 .insert("instruction".to_owned(), instruction.into());
         }
-        let is_full = self.index.is_full() || self.heard.is_full();
-        if is_full || self.known.len() >= MOST_DIFFERENCES {
+        if self.heard.is_full() || self.known.len() >= MOST_DIFFERENCES {
             questions.push(Note {
                 text: format!(
-                    "the results hold more than {MOST_VALUES} values or words, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
+                    "the results hold more than {MOST_SPELLINGS} values or words, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
                 ),
                 ..Note::default()
             });

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::build::Builder;
 use super::parts::{Part, without_references};
-use super::prompt::{Mention, occurrences};
-use super::questions::Subject;
+use super::prompt::{Mention, Prompt, occurrences};
 use super::spellings::{HeardText, Origin, Run, Word, forms_of, goes_on, words_of};
 use super::texts::fragments_of;
 use super::values::{Weight, is_telling as is_telling_value, may_name, number, weight_of_text};
@@ -31,6 +30,9 @@ const SHORTEST_SLUG: usize = 6;
 
 /// So much of a value is shown.
 const LONGEST_SHOWN: usize = 60;
+
+/// A shorter text of the prompt may stand inside of any word, in characters.
+const SHORTEST_INSIDE: usize = 4;
 
 /// So many words of a command are the name of its program and what that shall do.
 const WORDS_OF_PROGRAM: usize = 2;
@@ -134,17 +136,29 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Asks of a single word that the user gave for a parameter and that stands in a longer text: there it may be another
-    /// word that is spelled so.
+    /// Asks of what the user gave and that stands in a longer text, where it may be another word: a single plain word, and
+    /// what is a part of a longer word.
     pub(super) fn ask_of_names(&mut self, parts: &[Part]) {
-        for name in self.prompt.names.clone() {
-            let is_in = |part: &Part| match part {
-                Part::Text(text) => *text != name && occurrences(text, &name).next().is_some(),
+        let Prompt {
+            names, literals, ..
+        } = &self.prompt;
+        let is_long = |text: &&String| text.chars().count() >= SHORTEST_INSIDE;
+        let literals = literals.iter().filter(is_long);
+        let given = names
+            .iter()
+            .chain(literals.filter(|text| !self.redactor.finds(text)));
+        let is_held = |given: &&String| {
+            parts.iter().any(|part| match part {
+                Part::Text(text) if names.contains(given) => {
+                    text != *given && occurrences(text, given).next().is_some()
+                }
+                Part::Text(text) => text.contains(given.as_str()),
                 _ => false,
-            };
-            if parts.iter().any(is_in) {
-                self.ask_of_held(&name, Origin::Prompt, "");
-            }
+            })
+        };
+        let held: Vec<String> = given.filter(is_held).cloned().collect();
+        for given in held {
+            self.ask_of_held(&given, Origin::Prompt, "");
         }
     }
 
@@ -348,7 +362,7 @@ impl Builder<'_, '_> {
         let question = format!(
             "`{key}` has `{written}`, and {name} has `{shown}`: is it {end}, in another form?"
         );
-        self.ask_about(Subject::new(&other, &id, ""), question);
+        self.ask_about([&other, &id, ""], question);
     }
 
     /// Asks of a value that the parameter holds, and something before it at a path.
@@ -362,7 +376,7 @@ impl Builder<'_, '_> {
             Origin::Result(_) if path != "$" => format!(" (`{path}`)"),
             _ => String::new(),
         };
-        self.ask_of_part_of_key(value, &id, &place, rest);
+        self.ask_of_part_of_key(value, &id, &place, &rest);
     }
 
     /// What an origin is to questions, what they call it, and what a value is that comes from it.

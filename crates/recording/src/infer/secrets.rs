@@ -12,7 +12,6 @@ use super::fields::Fields;
 use super::forms::{cookies, each_secret};
 use super::passwords::secrets_in;
 use super::prompt::occurrences;
-use super::questions::Subject;
 use super::values::{each_leaf_at, is_namesake};
 use crate::marks::{MARK, name_of, plain};
 use crate::scenario::secret_name;
@@ -163,7 +162,7 @@ impl Builder<'_, '_> {
             });
             if let Some(given) = given {
                 self.ask_about(
-                    Subject::new(REDACTED, &given, ""),
+                    [REDACTED, &given, ""],
                     format!(
                         "`{key}` was taken out of the recording as a secret: was it copied from `{given}`?"
                     ),
