@@ -15,7 +15,7 @@ use super::questions::{Question, once};
 use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_secrets};
 use super::spellings::{Heard, MOST_SPELLINGS, Origin};
 use super::texts::word_by_word;
-use super::tidy::{Kept, tidy, tool_of};
+use super::tidy::{Kept, Tidy, ToolKey, tidy, tool_of};
 use super::values::{Source, Weight, is_namesake, is_telling, is_word_of_name, may_name, weight};
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
@@ -38,15 +38,15 @@ pub(super) fn build(
     second: Option<&Recording>,
     name: &str,
 ) -> Result<Inferred, InferError> {
-    let mut first = tidy(recording, &[]);
-    let mut other = second.map(|second| tidy(second, &[]));
-    if let (Some(known), Some(second)) = (&other, second) {
-        let polled = [first.polled(), known.polled()].concat();
-        if !polled.is_empty() {
-            first = tidy(recording, &polled);
-            other = Some(tidy(second, &polled));
-        }
-    }
+    let tidied = |polled: &[ToolKey]| {
+        let all = [recording].into_iter().chain(second);
+        all.map(|recording| tidy(recording, polled))
+            .collect::<Vec<_>>()
+    };
+    let polled: Vec<ToolKey> = tidied(&[]).iter().flat_map(Tidy::polled).collect();
+    let mut tidied = tidied(&polled).into_iter();
+    let mut first = tidied.next().unwrap_or_default();
+    let mut other = tidied.next();
     let mut left_out = first.left_out;
     left_out.extend(targets::find(&mut first.kept));
     if let Some(other) = &mut other {

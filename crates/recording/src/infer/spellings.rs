@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::prompt::joins_word;
 use super::values::{
-    LONGEST, Path, SHORT_HASH, Source, Weight, each_value_at, integer, is_telling, parts_of,
-    pattern, start_of_hash, weight, weight_of_text, words,
+    LONGEST, Path, SHORT_HASH, Source, Weight, each_value_at, integer, parts_of, pattern,
+    start_of_hash, weight, weight_of_text, words,
 };
 
 /// So many values, words and other spellings are looked at, of all results, prompts and arguments.
@@ -52,8 +52,6 @@ pub(super) struct Heard {
     /// Where each spelling stands: the text, and the number of the word, or of the other form, in it. Behind `=` stand the
     /// values of results as JSON, behind `:` the words in them.
     places: HashMap<String, Vec<(usize, usize)>>,
-    /// Texts of several words in results, by their first word.
-    phrases: HashMap<String, Vec<String>>,
     /// The first call that was made with a value, its parts, or a word.
     arguments: HashMap<String, usize>,
     n_spellings: usize,
@@ -148,15 +146,6 @@ impl Heard {
         let Value::String(text) = value else {
             return;
         };
-        if let Some((0, first)) = words(text).next()
-            && first.len() < text.trim_end().len()
-            && is_telling(value)
-        {
-            let phrases = self.phrases.entry(first.to_owned()).or_default();
-            if phrases.len() < MOST_PLACES && !phrases.contains(text) {
-                phrases.push(text.clone());
-            }
-        }
         for word in parts_of(text).filter(|word| word != text && word.len() <= LONGEST) {
             // Of plain words only the long ones say something, and of digits other recordings may tell.
             let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
@@ -171,18 +160,32 @@ impl Heard {
         self.n_spellings >= MOST_SPELLINGS
     }
 
-    /// The texts of several words that stand in a text, with where they do.
+    /// The texts of several words in results that stand in a text, with where they do.
     pub(super) fn phrases_in(&self, text: &str) -> Vec<(usize, String)> {
-        let longest = |(at, word): (usize, &str)| {
-            let is_there = |phrase: &&String| {
-                let rest = text[at..].strip_prefix(phrase.as_str());
-                rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-            };
-            let phrases = self.phrases.get(word)?.iter().filter(is_there);
-            let phrase = phrases.max_by_key(|phrase| phrase.len())?;
-            Some((at, phrase.clone()))
+        let several = |text: &str| {
+            let first = words(text).next();
+            first.is_some_and(|(_, first)| first.len() < text.trim_end().len())
         };
-        words(text).filter_map(longest).collect()
+        let own = words_of(text);
+        let starts = own.iter().enumerate().filter_map(|(idx, word)| {
+            let runs = self.longest(&own[idx..]).into_iter();
+            let phrases = runs.filter(|run| run.at == 0).filter_map(|run| {
+                let HeardText {
+                    origin,
+                    text: phrase,
+                    words,
+                    ..
+                } = &self.texts[run.text];
+                let at = word.start.checked_sub(words[0].start)?;
+                let rest = text.get(at..)?.strip_prefix(phrase.as_str())?;
+                let is_one = matches!(origin, Origin::Result(_))
+                    && several(phrase)
+                    && !rest.starts_with(char::is_alphanumeric);
+                is_one.then(|| (at, phrase.clone()))
+            });
+            phrases.max_by_key(|(_, phrase)| phrase.len())
+        });
+        starts.collect()
     }
 
     /// Where a value stands, in results of calls before `step`: each with what it takes to get just this value. Those
