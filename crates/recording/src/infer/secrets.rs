@@ -13,9 +13,9 @@ use super::forms::{cookies, each_secret};
 use super::passwords::secrets_in;
 use super::prompt::occurrences;
 use super::values::{each_leaf_at, is_namesake};
+use crate::Recording;
 use crate::marks::{MARK, name_of, plain};
 use crate::scenario::secret_name;
-use crate::{Outcome, Recording};
 
 /// What was typed into fields of pages for secrets, with what the fields call it.
 pub(super) fn typed_secrets(
@@ -30,7 +30,7 @@ pub(super) fn typed_secrets(
             let typed = fields.typed(&call.arguments).into_iter();
             // What was taken out without a number may be any secret.
             secrets.extend(typed.filter(|(secret, _)| secret != REDACTED));
-            fields.see(&call.outcome);
+            fields.see(call);
         }
     }
     secrets
@@ -70,7 +70,7 @@ pub(super) fn secrets_of_results(recording: &Recording, second: Option<&Recordin
     let mut secrets = Vec::new();
     let calls = second.into_iter().chain([recording]);
     for call in calls.flat_map(|recording| &recording.calls) {
-        if let Outcome::Result(value) | Outcome::BuiltIn(value) = &call.outcome {
+        if let Some(value) = &call.result {
             find_credentials(value, &mut secrets);
         }
     }

@@ -167,16 +167,16 @@ impl Heard {
             first.is_some_and(|(_, first)| first.len() < text.trim_end().len())
         };
         let own = words_of(text);
-        let starts = own.iter().enumerate().filter_map(|(idx, word)| {
-            let runs = self.longest(&own[idx..]).into_iter();
-            let phrases = runs.filter(|run| run.at == 0).filter_map(|run| {
+        let starts = own.iter().filter_map(|word| {
+            let places = self.places.get(&word.folded).into_iter().flatten();
+            let phrases = places.filter(|(_, at)| *at == 0).filter_map(|(idx, _)| {
                 let HeardText {
                     origin,
                     text: phrase,
                     words,
                     ..
-                } = &self.texts[run.text];
-                let at = word.start.checked_sub(words[0].start)?;
+                } = &self.texts[*idx];
+                let at = word.start.checked_sub(words.first()?.start)?;
                 let rest = text.get(at..)?.strip_prefix(phrase.as_str())?;
                 let is_one = matches!(origin, Origin::Result(_))
                     && several(phrase)

@@ -12,7 +12,7 @@ use super::Note;
 use super::build::snake;
 use super::targets::FoundTarget;
 use super::values::{Weight, each_leaf, weight};
-use crate::{Call, Outcome, Recording};
+use crate::{Call, Recording};
 
 /// A call that is a step.
 #[derive(Debug)]
@@ -127,16 +127,16 @@ fn kept((call, number): (&Call, usize)) -> Kept<'_> {
         retry: None,
         targets: Vec::new(),
     };
-    let failure = match &call.outcome {
-        Outcome::Error(error) => Some(error.message.clone()),
-        Outcome::Missing => Some("no answer came".to_owned()),
-        Outcome::BuiltIn(value) => {
+    let failure = match (&call.error, &call.result) {
+        (Some(error), _) => Some(error.message.clone()),
+        (None, None) => Some("no answer came".to_owned()),
+        (None, Some(value)) if call.server.is_none() => {
             kept.value = value.clone();
             let code = value.get("exit_code").and_then(Value::as_i64);
             code.filter(|code| *code != 0)
                 .map(|code| format!("exit code {code}"))
         }
-        Outcome::Result(result) => match of_recorded(&call.tool, result) {
+        (None, Some(result)) => match of_recorded(&call.tool, result) {
             None => Some("the answer breaks the protocol".to_owned()),
             Some((reply, value)) => {
                 kept.text = text_of(&reply);

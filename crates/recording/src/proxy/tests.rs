@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{ProxyReport, RecordedFiles, Session, SessionFolder, Tap, Upstream};
+use crate::Recording;
 use crate::cassette::Cassette;
 use crate::infer::infer;
-use crate::{Outcome, Recording};
 
 fn files(folder: &TempDir, replaces: bool) -> RecordedFiles {
     RecordedFiles::new(&folder.path().join("a.json"), replaces)
@@ -95,7 +95,7 @@ fn parallel_calls_have_the_order_in_which_they_began() {
     let calls = recording(&files).calls;
     for (number, call) in calls.iter().enumerate() {
         assert_eq!(call.tool, format!("t{number}"));
-        assert_eq!(call.outcome == Outcome::Missing, number == 7);
+        assert_eq!(call.is_missing(), number == 7);
     }
     assert_eq!(calls.len(), 20);
 }

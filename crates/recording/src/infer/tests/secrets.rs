@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{call, failed, findings, of_one, param, questions, recording};
+use crate::Call;
 use crate::infer::infer;
-use crate::{Call, Outcome};
 
 #[test]
 fn secrets_are_variables_without_a_value_wherever_they_stand() {
@@ -152,7 +152,7 @@ fn no_secret_is_left_where_recordings_differ_or_a_result_shows_one() {
 fn a_password_in_quotes_is_a_secret_wherever_it_stands() {
     let shell = Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": "", "stderr": "", "exit_code": 0})),
         ..call(
             "claude__bash",
             json!({"command": "curl -u ann:hunter2hunter http://x.ex"}),
@@ -429,7 +429,7 @@ fn a_secret_inside_of_a_word_is_the_variable_and_no_part_of_it_is_shown() {
     const SECRET: &str = "kX9qLm72vB";
     let shell = |command: &str, stdout: &str| Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
         ..call("claude__bash", json!({ "command": command }), json!(null))
     };
     let glued = || shell("mysql -pkX9qLm72vB -e 'select 1'", "");
