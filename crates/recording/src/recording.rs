@@ -216,7 +216,7 @@ mod seconds {
         match seconds.is_none_or(|seconds| is_time(&seconds)) {
             true => Ok(seconds.map(Duration::from_secs_f64)),
             false => Err(D::Error::custom(format!(
-                "it must be seconds from 0 to {MAX_SECONDS}"
+                "must be a number of seconds from 0 to {MAX_SECONDS}"
             ))),
         }
     }

@@ -113,25 +113,27 @@ impl Builder<'_, '_> {
         if self.key != "command" {
             return;
         }
-        let mut n_before = 0;
-        for word in without_references(parts).split_whitespace() {
-            let is_option = word.starts_with('-');
-            let value = word.split_once('=').map_or(word, |(_, value)| value);
-            let value = value.trim_matches(['"', '\'', ';', '|']);
-            let is_of_word = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
-            let is_behind = n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len());
-            let is_word = value.starts_with(char::is_alphabetic) && value.chars().all(is_of_word);
-            let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
-            let compounds = compounds.filter(|it| *it != value && it.contains(['-', '_']));
-            for part in compounds.chain((is_behind && is_word).then_some(value)) {
-                if self.prompt.mentions(&part.into()) == Mention::Word && !self.asked_of(part) {
-                    self.ask_of_held(part, Origin::Prompt, "");
+        let text = without_references(parts);
+        for command in text.split([';', '|', '&', '\n']) {
+            let mut n_before = 0;
+            for word in command.split_whitespace() {
+                let is_option = word.starts_with('-');
+                let value = word.split_once('=').map_or(word, |(_, value)| value);
+                let value = value.trim_matches(['"', '\'']);
+                let is_of_word = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+                let is_behind =
+                    n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len());
+                let is_word =
+                    value.starts_with(char::is_alphabetic) && value.chars().all(is_of_word);
+                let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
+                let compounds = compounds.filter(|it| *it != value && it.contains(['-', '_']));
+                for part in compounds.chain((is_behind && is_word).then_some(value)) {
+                    if self.prompt.mentions(&part.into()) == Mention::Word && !self.asked_of(part) {
+                        self.ask_of_held(part, Origin::Prompt, "");
+                    }
                 }
-            }
-            // The value of an option is none of these.
-            n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
-            if word.ends_with([';', '|', '&']) {
-                n_before = 0;
+                // The value of an option is none of these.
+                n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
             }
         }
     }

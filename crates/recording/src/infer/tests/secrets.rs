@@ -415,7 +415,7 @@ fn what_stands_around_a_secret_tells_it() {
         "echo correcthorse; docker login reg.example",
         "echo $PW | docker login --password-stdin",
         "cat <<EOF > a.txt\ncorrecthorse\nEOF",
-        "grep --passwords correcthorse <<< \"a correcthorse\"",
+        "grep -c password <<< \"a correcthorse\"",
         "echo correcthorse | tee passwords.txt",
         "getByLabel('Name').fill('correcthorse')",
     ] {
