@@ -45,12 +45,12 @@ const PROGRAMS: &[(&str, &str)] = &[
     (r"(?:gh|glab)\s+(?:secret|variable)\s+set", "-b|--body"),
 ];
 
-/// What programs get to read: the arguments of what prints into a pipe, a here-string, the lines of a here-document up to
-/// its end, `END`.
+/// What programs get to read: the arguments of what prints into a pipe, a here-string, the lines behind the head of a
+/// here-document up to its `end`.
 const INPUTS: &[&str] = &[
     r#"\b(?:echo|printf|yes)\s(?P<input>(?:[^|;&\n"']|"[^"]*"|'[^']*')*)\|(?P<reader>[^|\n;&][^\n;&]*)"#,
     r#"(?m)(?P<reader>[^\n;&]*)<<<\s*(?P<input>"[^"]*"|'[^']*'|[^\s"';|&<>()]+)"#,
-    r#"(?m)^(?P<reader>[^\n]*<<-?\s*["']?(?P<end>\w+)[^\n]*)\n(?P<input>(?s:.*))"#,
+    r#"(?m)^(?P<reader>(?:[^\n]*[^\n<])?<<-?\s*["']?(?P<end>\w+)[^\n]*)\n"#,
 ];
 
 /// Programs and options that read a secret there.
@@ -169,7 +169,7 @@ fn in_inputs(text: &str, visit: &mut impl FnMut(String)) {
         LazyLock::new(|| Regex::new(r#""([^"]*)"|'([^']*)'|([^\s"']+)"#).expect("it is fixed"));
     let (readers, inputs) = &*REGEXES;
     for found in inputs.iter().flat_map(|regex| regex.captures_iter(text)) {
-        let (reader, input) = (&found["reader"], &found["input"]);
+        let reader = &found["reader"];
         if !readers.is_match(reader) {
             continue;
         }
@@ -182,20 +182,19 @@ fn in_inputs(text: &str, visit: &mut impl FnMut(String)) {
                 visit(secret.to_owned());
             }
         };
-        match found.name("end") {
-            Some(end) => {
-                let lines = input.lines().map(str::trim);
-                let lines = lines.take_while(|line| *line != end.as_str());
-                lines
-                    .filter(|line| !line.contains(char::is_whitespace))
-                    .for_each(&mut add);
-            }
-            None => {
-                let pieces = PIECES.captures_iter(input);
-                let pieces = pieces.filter_map(|piece| piece.iter().skip(1).flatten().next());
-                let lines = pieces.flat_map(|piece| piece.as_str().split("\\n"));
-                lines.flat_map(str::lines).for_each(&mut add);
-            }
+        if let Some(end) = found.name("end") {
+            let lines = text[found.get_match().end()..].lines().map(str::trim);
+            let lines = lines.take_while(|line| *line != end.as_str());
+            let lines = lines.filter(|line| !line.contains(char::is_whitespace));
+            lines.for_each(&mut add);
+        }
+        let input = found.name("input").map_or("", |input| input.as_str());
+        for piece in PIECES.captures_iter(input) {
+            let piece = piece.iter().skip(1).flatten().next();
+            let lines = piece
+                .into_iter()
+                .flat_map(|piece| piece.as_str().split("\\n"));
+            lines.flat_map(str::lines).for_each(&mut add);
         }
     }
 }

@@ -340,37 +340,32 @@ pub(super) fn forms_of(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<St
 
 /// The numbers of a text, each with what it may be worth: `1.512` is over a thousand, or under two.
 fn amounts_in(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<String>)> {
-    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"[0-9]+(?:[.,'’ \u{a0}\u{202f}][0-9]+)*").expect("it is fixed")
-    });
-    NUMBER.find_iter(text).flat_map(|found| {
+    static NUMBERS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
         // Numbers beside each other may be one in groups, or several.
-        let (mut parts, mut at) = (Vec::new(), found.start());
-        for part in found.as_str().split_inclusive(' ') {
-            parts.push(at..at + part.trim_end().len());
-            at += part.len();
-        }
-        let whole = (parts.len() > 1).then(|| found.range());
-        let all = whole.into_iter().chain(parts);
-        all.filter_map(|range| {
-            let goes_on = |letter: Option<char>| {
-                letter.is_some_and(|letter| letter.is_alphanumeric() || "-_/:".contains(letter))
-            };
-            let before = text[..range.start].chars().next_back();
-            let is_part = goes_on(before.filter(|before| *before != '-'))
-                || goes_on(text[range.end..].chars().next());
-            let number = &text[range.clone()];
-            let mut worths = if is_part { Vec::new() } else { worths(number) };
-            let mut digits = number.replace(' ', "");
-            if let Some((whole, fraction)) = digits.split_once('.') {
-                digits = [whole, fraction].concat();
-            }
-            let is_code =
-                digits.len() >= FEWEST_OF_CODE && digits.bytes().all(|byte| byte.is_ascii_digit());
-            worths.extend(is_code.then(|| format!("#{digits}")));
-            (!worths.is_empty()).then_some((range, worths))
-        })
-        .collect::<Vec<_>>()
+        let signs = [r"[.,'’\u{a0}\u{202f}]", r"[.,'’ \u{a0}\u{202f}]"];
+        signs.map(|signs| Regex::new(&format!("[0-9]+(?:{signs}[0-9]+)*")).expect("it is fixed"))
+    });
+    let [single, grouped] = &*NUMBERS;
+    let grouped = grouped
+        .find_iter(text)
+        .filter(|found| found.as_str().contains(' '));
+    grouped.chain(single.find_iter(text)).filter_map(|found| {
+        let goes_on = |letter: Option<char>| {
+            letter.is_some_and(|letter| letter.is_alphanumeric() || "-_/:".contains(letter))
+        };
+        let before = text[..found.start()].chars().next_back();
+        let is_part = goes_on(before.filter(|before| *before != '-'))
+            || goes_on(text[found.end()..].chars().next());
+        let mut worths = if is_part {
+            Vec::new()
+        } else {
+            worths(found.as_str())
+        };
+        let digits = found.as_str().replace(' ', "").replacen('.', "", 1);
+        let is_code =
+            digits.len() >= FEWEST_OF_CODE && digits.bytes().all(|byte| byte.is_ascii_digit());
+        worths.extend(is_code.then(|| format!("#{digits}")));
+        (!worths.is_empty()).then(|| (found.range(), worths))
     })
 }
 

@@ -173,15 +173,13 @@ impl Builder<'_, '_> {
             let places = places_of(text, secret);
             candidates.extend(places.map(|at| (at, Value::from(secret.as_str()), Kind::Secret)));
         }
-        let is_opaque = self.is_opaque(text);
-        let literals = self.prompt.literals.iter().filter(|_| !is_opaque);
-        for literal in literals {
-            let places = occurrences(text, literal);
+        let sought = if self.is_opaque(text) { "" } else { text };
+        for literal in &self.prompt.literals {
+            let places = occurrences(sought, literal);
             let number = self.prompt.numbers.get(literal).cloned();
             let value = number.unwrap_or_else(|| literal.as_str().into());
             candidates.extend(places.map(|at| (at, value.clone(), Kind::Given)));
         }
-        let sought = if is_opaque { "" } else { text };
         let phrases = self.heard.phrases_in(sought).into_iter();
         candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
         for (at, word) in fragments_of(sought) {
@@ -224,15 +222,11 @@ impl Builder<'_, '_> {
         found.sort_by_key(|(at, _, _)| *at);
         let (mut parts, mut done) = (Vec::new(), 0);
         for (at, end, part) in found {
-            if at > done {
-                parts.push(Part::Text(text[done..at].to_owned()));
-            }
-            parts.push(part);
+            parts.extend([Part::Text(text[done..at].to_owned()), part]);
             done = end;
         }
-        if done < text.len() {
-            parts.push(Part::Text(text[done..].to_owned()));
-        }
+        parts.push(Part::Text(text[done..].to_owned()));
+        parts.retain(|part| *part != Part::Text(String::new()));
         parts
     }
 
