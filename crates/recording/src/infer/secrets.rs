@@ -157,7 +157,7 @@ impl Builder<'_, '_> {
             let key = self.key.clone();
             let step = self.step;
             let given = (0..step).find_map(|earlier| {
-                let name = member_called(&self.results[earlier], &key)?;
+                let name = member_called(&self.calls[earlier].value, &key)?;
                 Some(format!("{}.{name}", self.ids[earlier]))
             });
             if let Some(given) = given {

@@ -303,7 +303,7 @@ impl Builder<'_, '_> {
                     .map(str::to_owned)
             })
         };
-        let around = source.path.get(&self.results[source.step]);
+        let around = source.path.get(&self.calls[source.step].value);
         let around = around.and_then(Value::as_str).unwrap_or_default();
         let own = beside(text, at);
         occurrences(around, word).any(|place| {
