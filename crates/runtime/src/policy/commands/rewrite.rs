@@ -91,8 +91,8 @@ const READ: &[(&str, &str, &str)] = &[
     ("make gmake", "\"$${}\" in a recipe", "\"$${}\" in a recipe"),
     (
         "for",
-        "printf '%s\\n' \"${}\" | grep . | while read -r line; do …; done",
-        "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
+        "printf '%s\\n' \"${}\" | grep . | while IFS= read -r line; do …; done",
+        "printf '%s' \"${}\" | jq -r '.[]' | while IFS= read -r item; do …; done",
     ),
 ];
 
@@ -330,7 +330,10 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
 fn prints_data(script: &Script) -> bool {
     script.commands.iter().any(|command| {
         let mut words = command.words.iter();
-        words.next().is_some_and(|first| is(first, "echo printf cat")) && words.any(has_data)
+        words
+            .next()
+            .is_some_and(|first| is(first, "echo printf cat ls find"))
+            && words.any(has_data)
     })
 }
 
@@ -593,7 +596,7 @@ const RUN_PROGRAMS: &str = "mariadb mongosh duckdb redis-cli yq concurrently ali
      wsl adb salt sem watchexec fzf socat drush nim mlr ansible ansible-playbook cmake heroku conda cmd.exe";
 
 /// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
-fn is_plain_script(script: &str) -> bool {
+pub(super) fn is_plain_script(script: &str) -> bool {
     static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
         let awk = r#"(?:NR *[=<>]=? *\d+ *)?\{ *print(?: (?:\$?\w+|"[^"\\]*"|,| )+)? *\}|NR *[=<>]=? *\d+"#;
         let sed = r"(?:\d+|\$)?(?:,(?:\d+|\$))?[dpq]|s/[^/\n]*/[^/\n]*/[gip0-9]*|s,[^,\n]*,[^,\n]*,[gip0-9]*";

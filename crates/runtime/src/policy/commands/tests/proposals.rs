@@ -540,11 +540,11 @@ fn a_loop_over_data_is_one_over_its_lines_or_items() {
     for (value, expected) in [
         (
             "a\nb\n",
-            "(`printf '%s\\n' \"$VALUE_B\" | grep . | while read -r line; do …; done`)",
+            "(`printf '%s\\n' \"$VALUE_B\" | grep . | while IFS= read -r line; do …; done`)",
         ),
         (
             "[\"a\", \"b\"]",
-            "(`printf '%s' \"$VALUE_B\" | jq -r '.[]' | while read -r item; do …; done`)",
+            "(`printf '%s' \"$VALUE_B\" | jq -r '.[]' | while IFS= read -r item; do …; done`)",
         ),
     ] {
         let command = text("for f in {{a.b}}; do wc \"$f\"; done", &[("a.b", value)]);
