@@ -11,5 +11,5 @@ mod recording;
 mod scenario;
 pub mod transcript;
 
-pub use recording::{Call, Outcome, Recording, RpcError, Server, Tool};
+pub use recording::{Call, Recording, RpcError, Server, Tool};
 pub use scenario::{Scenario, Step, scenario};

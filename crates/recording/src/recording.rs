@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use cuecard_source::decode::Items;
 use cuecard_source::value::Redactor;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::cassette::Notification;
+use crate::cassette::{FaultLine, Notification};
 use crate::marks::Marks;
 
 /// The tool calls of one session, in the order in which they were made.
@@ -70,13 +71,10 @@ impl Recording {
             if let Value::Object(hidden) = arguments {
                 call.arguments = hidden;
             }
-            match &mut call.outcome {
-                Outcome::Result(value) | Outcome::BuiltIn(value) => hide(value),
-                Outcome::Error(error) => {
-                    hide_text(&mut error.message);
-                    hide(&mut error.data);
-                }
-                Outcome::Missing => {}
+            call.result.iter_mut().for_each(hide);
+            if let Some(error) = &mut call.error {
+                hide_text(&mut error.message);
+                hide(&mut error.data);
             }
         }
     }
@@ -129,53 +127,97 @@ impl From<Tool> for Value {
     }
 }
 
-/// One call of a tool.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// A call and its answer. Without `result` and `error` no answer came.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CallLine")]
 pub struct Call {
-    /// The name of the server; `None` for the agent's own tools, which scenarios call `claude__*`.
+    // `None` also for the agent's own tools, which scenarios call `claude__*`: their results are objects with the fields
+    // that scenarios know, and in no cassette.
+    /// The server. It may be left out where there is only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The tool's name as its server knows it, or the whole name of a built-in tool.
+    /// The name of the tool, as the server knows it.
     pub tool: String,
     /// The arguments.
+    #[serde(default)]
     pub arguments: Map<String, Value>,
-    /// The answer.
-    pub outcome: Outcome,
-    /// The time between the beginning of the recording and of the call, if it is known.
+    /// The result of the call. By hand it may be a text, or any JSON value: the result is then one block of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// An error of the protocol, in place of a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RpcError>,
+    /// The time between the beginning of the recording and of the call, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
+    #[schemars(with = "Option<f64>")]
     pub started: Option<Duration>,
-    /// The time that the call took, if it is known.
+    /// The time that the call took, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
+    #[schemars(with = "Option<f64>")]
     pub duration: Option<Duration>,
-    /// The notifications that came for the call before its answer.
-    pub notifications: Vec<Notification>,
+    /// The notifications that came for the call before its answer. They are sent again.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub notifications: Items<Notification>,
+    /// How long the server waits before it answers, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
+    #[schemars(with = "Option<f64>")]
+    pub delay: Option<Duration>,
+    /// What goes wrong with the answer on its way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultLine>,
+}
+
+fn is_empty(notifications: &Items<Notification>) -> bool {
+    notifications.0.is_empty()
 }
 
 impl Call {
+    /// Whether it has the result of a call that did not fail.
+    pub fn is_success(&self) -> bool {
+        let is_error = |result: &Value| self.server.is_some() && result["isError"] == true;
+        self.result.as_ref().is_some_and(|result| !is_error(result))
+    }
+
+    /// Whether no answer came: the session ended, or the server died, before it.
+    pub fn is_missing(&self) -> bool {
+        self.result.is_none() && self.error.is_none()
+    }
+
     /// The time until its answer, if one came that is no failure.
     pub(crate) fn took(&self) -> Option<Duration> {
-        self.duration.filter(|_| self.outcome.is_success())
+        self.duration.filter(|_| self.is_success())
     }
 }
 
-/// The answer to a call.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub enum Outcome {
-    /// The result of an MCP server: `content`, `structuredContent`, `isError` and whatever else it sent.
-    Result(Value),
-    /// The result of a built-in tool, an object with the fields that scenarios know.
-    BuiltIn(Value),
-    /// An error of the protocol.
-    Error(RpcError),
-    /// None: the session ended, or the server died, before it came.
-    #[default]
-    Missing,
-}
+/// Times as seconds.
+mod seconds {
+    use std::time::Duration;
 
-impl Outcome {
-    /// Whether it is the result of a call that did not fail.
-    pub fn is_success(&self) -> bool {
-        match self {
-            Self::Result(result) => result["isError"] != true,
-            Self::BuiltIn(_) => true,
-            Self::Error(_) | Self::Missing => false,
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    /// The longest time in a cassette: a hundred days.
+    const MAX_SECONDS: f64 = 8_640_000.0;
+
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        // One division, so that no digits follow that mean nothing.
+        time.map(|time| time.as_nanos() as f64 / 1e9)
+            .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let seconds = Option::<f64>::deserialize(deserializer)?;
+        let is_time = |seconds: &f64| (0.0..=MAX_SECONDS).contains(seconds);
+        match seconds.is_none_or(|seconds| is_time(&seconds)) {
+            true => Ok(seconds.map(Duration::from_secs_f64)),
+            false => Err(D::Error::custom(format!(
+                "must be a number of seconds from 0 to {MAX_SECONDS}"
+            ))),
         }
     }
 }

@@ -249,7 +249,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Names, scenario};
-    use crate::{Call, Outcome, Recording};
+    use crate::{Call, Recording};
 
     #[test]
     fn what_was_taken_out_must_be_given() {
@@ -257,10 +257,7 @@ mod tests {
             server: Some("s".to_owned()),
             tool: "t".to_owned(),
             arguments: arguments.as_object().cloned().unwrap_or_default(),
-            outcome: Outcome::Missing,
-            started: None,
-            duration: None,
-            notifications: Vec::new(),
+            ..Call::default()
         };
         let recording = Recording {
             calls: vec![

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use self::patch::Files;
 use crate::infer::{Note, Part, each_leaf, snake, takes_data};
 use crate::recording::days;
-use crate::{Call, Outcome, Recording, RpcError, Server};
+use crate::{Call, Recording, RpcError, Server};
 
 /// What a session was.
 #[derive(Debug, Default)]
@@ -283,7 +283,7 @@ fn calls_of(
             server: Some(server.to_owned()),
             tool: tool.to_owned(),
             arguments,
-            outcome: result.map_or(Outcome::Missing, mcp_outcome),
+            result: result.map(mcp_result),
             ..Call::default()
         };
         return Ok(vec![(call, None)]);
@@ -324,17 +324,15 @@ fn calls_of(
             if is_true("run_in_background") {
                 call.arguments.remove("expect_exit");
                 // All that a scenario gets at first is the name under which it asks for the rest.
-                if let (Outcome::BuiltIn(value), Some(result)) = (&mut call.outcome, result) {
+                if let (Some(value), Some(result)) = (&mut call.result, result) {
                     let text = text_of(result);
                     let id = text.split_once("ID: ").map(|(_, rest)| rest);
                     let id = id.and_then(|rest| rest.split_whitespace().next());
                     *value = json!({ "shell_id": id.map(|id| id.trim_end_matches('.')) });
                 }
             }
-            if let (Some(command), Outcome::BuiltIn(value)) = (
-                call.arguments.get("command").and_then(Value::as_str),
-                &call.outcome,
-            ) {
+            let command = call.arguments.get("command").and_then(Value::as_str);
+            if let (Some(command), Some(value)) = (command, &call.result) {
                 files.see(command, value["stdout"].as_str().unwrap_or_default());
             }
             Ok(vec![(call, None)])
@@ -367,17 +365,17 @@ fn calls_of(
     }
 }
 
-fn made(tool: &str, arguments: Map<String, Value>, outcome: Outcome) -> Call {
+fn made(tool: &str, arguments: Map<String, Value>, result: Option<Value>) -> Call {
     Call {
         tool: tool.to_owned(),
         arguments,
-        outcome,
+        result,
         ..Call::default()
     }
 }
 
 /// The answer of a server, as it went over the wire.
-fn mcp_outcome(result: &ToolResult) -> Outcome {
+fn mcp_result(result: &ToolResult) -> Value {
     let text = |value: &Value| json!({ "type": "text", "text": as_text(value) });
     let whole = result.text.as_deref();
     let content = match (result.result.as_ref(), whole) {
@@ -399,7 +397,7 @@ fn mcp_outcome(result: &ToolResult) -> Outcome {
     if let Some(structured) = &result.structured {
         answer["structuredContent"] = structured.clone();
     }
-    Outcome::Result(answer)
+    answer
 }
 
 /// The call of a built-in tool, with as much of its result as the session tells what a scenario would get.
@@ -410,25 +408,29 @@ fn built_in(
     cwd: Option<&str>,
 ) -> Call {
     let Some(result) = result else {
-        return made(tool.name(), arguments, Outcome::Missing);
+        return made(tool.name(), arguments, None);
     };
     let text = text_of(result);
-    let outcome = match (result.success, tool) {
-        (false, _) => Outcome::Error(RpcError {
+    if !result.success {
+        let error = RpcError {
             message: text.into_owned(),
             ..RpcError::default()
-        }),
-        (true, BuiltinTool::Read) => {
+        };
+        return Call {
+            error: Some(error),
+            ..made(tool.name(), arguments, None)
+        };
+    }
+    let value = match tool {
+        BuiltinTool::Read => {
             let lines: Vec<_> = text.split('\n').map(numbered).collect();
-            Outcome::BuiltIn(json!({ "content": lines.join("\n") }))
+            json!({ "content": lines.join("\n") })
         }
-        (true, BuiltinTool::Bash) => {
-            Outcome::BuiltIn(json!({ "stdout": "", "stderr": "", "exit_code": 0 }))
-        }
-        (true, BuiltinTool::Glob | BuiltinTool::Grep) => Outcome::BuiltIn(files(&text, cwd)),
-        (true, _) => Outcome::BuiltIn(Value::Null),
+        BuiltinTool::Bash => json!({ "stdout": "", "stderr": "", "exit_code": 0 }),
+        BuiltinTool::Glob | BuiltinTool::Grep => files(&text, cwd),
+        _ => Value::Null,
     };
-    made(tool.name(), arguments, outcome)
+    made(tool.name(), arguments, Some(value))
 }
 
 /// The files that a search found, as steps name them; null if it lists something else.
@@ -466,7 +468,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
         .and_then(|rest| rest.trim().parse::<f64>().ok());
     if let Some(seconds) = seconds.filter(|seconds| (0.0..=3600.0).contains(seconds)) {
         let arguments = Map::from_iter([("duration".to_owned(), json!(seconds))]);
-        return made("sandy__wait", arguments, Outcome::BuiltIn(Value::Null));
+        return made("sandy__wait", arguments, Some(Value::Null));
     }
     let folder = folders
         .now
@@ -484,7 +486,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
     };
     let mut arguments = Map::from_iter([("command".to_owned(), json!(command))]);
     let Some(result) = result else {
-        return made("claude__bash", arguments, Outcome::Missing);
+        return made("claude__bash", arguments, None);
     };
     let kept = |key: &str| result.structured.as_ref().and_then(|kept| kept.get(key));
     let text = text_of(result);
@@ -519,7 +521,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
             "exit_code": code,
         }),
     };
-    made("claude__bash", arguments, Outcome::BuiltIn(value))
+    made("claude__bash", arguments, Some(value))
 }
 
 /// The text of a command, which may be a list of words.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
-use serde_json::{Map, json};
+use serde_json::json;
 
 use crate::Tool;
 
@@ -52,39 +52,33 @@ impl Direction {
 
 /// Compares two lists of tools.
 pub(super) fn compare_tools(old: &[Tool], new: &[Tool]) -> Vec<Change> {
-    let mut changes = Vec::new();
     let find = |tools: &[Tool], name: &str| tools.iter().find(|tool| tool.name == name).cloned();
+    let mut changes = Vec::new();
+    let mut add = |tool: &Tool, direction, what: &str| {
+        let (tool, what) = (tool.name.clone(), what.to_owned());
+        changes.push(Change {
+            tool,
+            direction,
+            what,
+        });
+    };
     for tool in old {
-        let mut change = |direction, what: String| {
-            changes.push(Change {
-                tool: tool.name.clone(),
-                direction,
-                what,
-            });
-        };
         let Some(now) = find(new, &tool.name) else {
-            change(
-                Direction::Removed,
-                "the server no longer lists it".to_owned(),
-            );
+            add(tool, Direction::Removed, "the server no longer lists it");
             continue;
         };
         let (before, now) = (&tool.description, &now.description);
         for (direction, what) in compare_inputs(&before["inputSchema"], &now["inputSchema"]) {
-            change(direction, what);
+            add(tool, direction, &what);
         }
         for key in ["description", "outputSchema", "annotations"] {
             if !is_same_json(&before[key], &now[key]) {
-                change(Direction::Changed, format!("another `{key}`"));
+                add(tool, Direction::Changed, &format!("another `{key}`"));
             }
         }
     }
     for tool in new.iter().filter(|tool| find(old, &tool.name).is_none()) {
-        changes.push(Change {
-            tool: tool.name.clone(),
-            direction: Direction::Added,
-            what: "the server now lists it".to_owned(),
-        });
+        add(tool, Direction::Added, "the server now lists it");
     }
     changes
 }
@@ -148,8 +142,10 @@ impl Comparison<'_> {
                     key => &format!("`{key}`"),
                 };
                 let (was, is) = (listed(was), listed(is));
-                let text = format!("{subject}: {what} was {was}, and is {is}");
-                self.changes.push((direction, text));
+                self.add(
+                    direction,
+                    format!("{subject}: {what} was {was}, and is {is}"),
+                );
             }
             if old["items"].is_object() && new["items"].is_object() {
                 self.schemas([&old["items"], &new["items"]], &named("[]"), depth + 1);
@@ -159,8 +155,7 @@ impl Comparison<'_> {
             return;
         }
         if !old.is_object() || !new.is_object() {
-            let text = format!("{subject}: another schema");
-            self.changes.push((Direction::Changed, text));
+            self.add(Direction::Changed, format!("{subject}: another schema"));
         }
         let keys = [old, new].map(|schema| schema.as_object().into_iter().flatten());
         let keys: BTreeSet<&String> = keys.into_iter().flatten().map(|(key, _)| key).collect();
@@ -173,50 +168,56 @@ impl Comparison<'_> {
         };
         for key in keys.into_iter().filter(|key| !is_compared(key)) {
             if !is_same_json(&old[key], &new[key]) {
-                let text = format!("{subject}: another `{}`", cut(key, 100));
-                self.changes.push((Direction::Changed, text));
+                self.add(
+                    Direction::Changed,
+                    format!("{subject}: another `{}`", cut(key, 100)),
+                );
             }
         }
     }
 
     fn properties(&mut self, [old, new]: [&Json; 2], named: &dyn Fn(&str) -> String, depth: usize) {
-        let empty = Map::new();
         let properties = |schema: &Json| schema["properties"].as_object().cloned();
-        let (was, is) = (properties(old), properties(new));
         let (was, is) = (
-            was.as_ref().unwrap_or(&empty),
-            is.as_ref().unwrap_or(&empty),
+            properties(old).unwrap_or_default(),
+            properties(new).unwrap_or_default(),
         );
         let (required_before, required) = (words(&old["required"]), words(&new["required"]));
-        for (name, schema) in was {
+        for (name, schema) in &was {
             match is.get(name) {
-                None => self.changes.push((
-                    Direction::Narrower,
-                    format!("no parameter `{}` any more", named(name)),
-                )),
+                None => {
+                    let text = format!("no parameter `{}` any more", named(name));
+                    self.add(Direction::Narrower, text);
+                }
                 Some(now) => self.schemas([schema, now], &named(name), depth + 1),
             }
         }
-        let is_new = |name: &&String| !was.contains_key(*name) && !required.contains(*name);
-        for name in is.keys().filter(is_new) {
-            self.changes.push((
-                Direction::Wider,
-                format!("a new parameter `{}`", named(name)),
-            ));
+        for name in is.keys() {
+            if !was.contains_key(name) && !required.contains(name) {
+                self.add(
+                    Direction::Wider,
+                    format!("a new parameter `{}`", named(name)),
+                );
+            }
         }
         for name in required.difference(&required_before) {
-            self.changes.push((
+            self.add(
                 Direction::Narrower,
                 format!("`{}` is now required", named(name)),
-            ));
+            );
         }
-        let optional = required_before.difference(&required);
-        for name in optional.filter(|name| is.contains_key(*name)) {
-            self.changes.push((
-                Direction::Wider,
-                format!("`{}` is no longer required", named(name)),
-            ));
+        for name in required_before.difference(&required) {
+            if is.contains_key(name) {
+                self.add(
+                    Direction::Wider,
+                    format!("`{}` is no longer required", named(name)),
+                );
+            }
         }
+    }
+
+    fn add(&mut self, direction: Direction, what: String) {
+        self.changes.push((direction, what));
     }
 }
 

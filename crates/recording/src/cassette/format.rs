@@ -3,7 +3,7 @@
 //! Format versions:
 //! - 1: the first.
 
-use cuecard_source::decode::{Items, Spanned};
+use cuecard_source::decode::Items;
 use cuecard_source::value::Json;
 use cuecard_timeline::model::FaultKind;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use crate::{RpcError, Tool};
+use crate::{Call, Tool};
 
 /// The version that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
@@ -33,44 +33,6 @@ pub struct ServerLine {
     /// The time at which the recording began, as in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<String>,
-}
-
-/// A call and its answer. Without `result` and `error` no answer came.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CallLine {
-    /// The server. It may be left out where there is only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<Spanned<String>>,
-    /// The name of the tool, as the server knows it.
-    pub tool: String,
-    /// The arguments.
-    #[serde(default)]
-    pub arguments: Map<String, Json>,
-    /// The result of the call. By hand it may be a text, or any JSON value: the result is then one block of text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result: Option<Json>,
-    /// An error of the protocol, in place of a result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Spanned<RpcError>>,
-    /// The time between the beginning of the recording and of the call, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub started: Option<Spanned<f64>>,
-    /// The time that the call took, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duration: Option<Spanned<f64>>,
-    /// The notifications that came for the call before its answer. They are sent again.
-    #[serde(default, skip_serializing_if = "is_empty")]
-    pub notifications: Items<Notification>,
-    /// How long the server waits before it answers, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Spanned<f64>>,
-    /// What goes wrong with the answer on its way.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fault: Option<FaultLine>,
-}
-
-fn is_empty(notifications: &Items<Notification>) -> bool {
-    notifications.0.is_empty()
 }
 
 /// A notification.
@@ -117,7 +79,7 @@ enum FaultWord {
 pub fn schema() -> Json {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     generator.subschema_for::<ServerLine>();
-    generator.subschema_for::<CallLine>();
+    generator.subschema_for::<Call>();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:cuecard:schema:mcp-cassette:1",

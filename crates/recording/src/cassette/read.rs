@@ -1,29 +1,24 @@
 //! From the text of a cassette to its records and back.
 
-use std::time::Duration;
-
 use cuecard_mcp::server::unfit_result;
 use cuecard_source::decode::{Decoded, Input, Items, decode};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::json_diagnostic;
-use cuecard_source::json::{JsonError, Limits, Node, parse, read_value};
+use cuecard_source::json::{JsonError, Limits, Node, parse, read_exact, read_value, write_exact};
 use cuecard_source::reader::{Format, first_character};
 use cuecard_source::value::{Json, Redactor, find_credentials, may_hold_credential};
 use cuecard_source::{SourceFile, Span};
-use cuecard_timeline::model::FaultKind;
 use serde::de::DeserializeOwned;
 
-use super::format::{CallLine, ServerLine, VERSION};
+use super::format::{ServerLine, VERSION};
 use crate::marks::Marks;
 use crate::recording::days;
-use crate::{Call, Outcome, Recording, Server};
+use crate::{Call, Recording, Server};
 
 /// More lines are not read.
 const MAX_LINES: usize = 1_000_000;
 /// After so many findings the rest of a cassette is not read.
 const MAX_FINDINGS: usize = 100;
-/// The longest time in a cassette, in seconds: a hundred days.
-const MAX_SECONDS: f64 = 8_640_000.0;
 /// What a server is called that has no name.
 const UNNAMED: &str = "server";
 
@@ -56,10 +51,6 @@ pub struct Cassette {
 pub struct Record {
     /// The call.
     pub call: Call,
-    /// How long the server waits before it answers.
-    pub delay: Option<Duration>,
-    /// What goes wrong with the answer on its way.
-    pub fault: Option<FaultKind>,
     /// The line.
     pub span: Span,
     /// The result as JSON text, with each number as it is written; empty if there is none.
@@ -165,15 +156,14 @@ impl Recording {
             .iter()
             .map(|server| line(&ServerLine::from(server)));
         let calls = self.calls.iter().filter(|call| call.server.is_some());
-        let calls = calls.map(|call| line(&CallLine::from(call.clone())));
+        let calls = calls.map(line);
         servers.chain(calls).collect()
     }
 }
 
 /// A line of a cassette, with its line end.
 pub(crate) fn line(line: &impl serde::Serialize) -> String {
-    // Nothing in it can fail to be written.
-    serde_json::to_string(line).unwrap_or_default() + "\n"
+    write_exact(line) + "\n"
 }
 
 /// Returns a line without its secrets, unless it has none. What is a credential by its key, its place or its looks is
@@ -182,7 +172,7 @@ pub(crate) fn redact(text: &str, redactor: &mut Redactor, marks: Option<&Marks>)
     if !may_hold_credential(text) && !redactor.finds(text) {
         return None;
     }
-    let mut line: Json = serde_json::from_str(text).ok()?;
+    let mut line = read_exact(text).ok()?;
     let server = line.get_mut("server").map(Json::take);
     let mut found = Vec::new();
     find_credentials(&line, &mut found);
@@ -206,31 +196,6 @@ impl From<&Server> for ServerLine {
             introduction: server.introduction.as_object().cloned(),
             tools,
             recorded_at: None,
-        }
-    }
-}
-
-impl From<Call> for CallLine {
-    fn from(call: Call) -> Self {
-        let (mut result, mut error) = (None, None);
-        match call.outcome {
-            Outcome::Result(value) | Outcome::BuiltIn(value) => result = Some(value),
-            Outcome::Error(known) => error = Some(known.into()),
-            Outcome::Missing => {}
-        }
-        // One division, so that no digits follow that mean nothing.
-        let seconds = |time: Duration| (time.as_nanos() as f64 / 1e9).into();
-        Self {
-            server: call.server.map(Into::into),
-            tool: call.tool,
-            arguments: call.arguments,
-            result,
-            error,
-            started: call.started.map(seconds),
-            duration: call.duration.map(seconds),
-            notifications: Items(call.notifications),
-            delay: None,
-            fault: None,
         }
     }
 }
@@ -302,8 +267,8 @@ impl Reader<'_> {
                 &help,
             );
         }
-        if let Some(line) = self.decode::<CallLine>(root, span, "a record") {
-            self.call(line, root.get("result"), span);
+        if let Some(call) = self.decode::<Call>(root, span, "a record") {
+            self.call(call, root, span);
         }
     }
 
@@ -355,68 +320,47 @@ impl Reader<'_> {
         }
     }
 
-    fn call(&mut self, line: CallLine, result: Option<&Node>, span: Span) {
-        let server = match (&line.server, self.servers.as_slice()) {
-            (Some(name), servers) => {
-                let known = servers.iter().any(|server| server.name == name.value);
-                if !known {
-                    let message = format!(
-                        "no line before this one is about the server `{}`",
-                        name.value
-                    );
-                    return self.wrong(name.span, &message, "name the server as its line does");
-                }
-                name.value.clone()
+    fn call(&mut self, mut call: Call, root: &Node, span: Span) {
+        let place = |key: &str| {
+            root.get(key)
+                .map_or(span, |node| shifted(node.span, span.start))
+        };
+        match (&call.server, self.servers.as_slice()) {
+            (Some(name), servers) if servers.iter().all(|server| server.name != *name) => {
+                let message = format!("no line before this one is about the server `{name}`");
+                return self.wrong(
+                    place("server"),
+                    &message,
+                    "name the server as its line does",
+                );
             }
-            (None, [server]) => server.name.clone(),
+            (None, [server]) => call.server = Some(server.name.clone()),
+            (Some(_), _) => {}
             (None, _) => {
                 let help = "add `\"server\"`: there are several servers";
                 return self.wrong(self.first(span), "a record has no `server`", help);
             }
-        };
-        let mut time = |seconds: &Option<cuecard_source::decode::Spanned<f64>>, key: &str| {
-            let seconds = seconds.as_ref()?;
-            if !(0.0..=MAX_SECONDS).contains(&seconds.value) {
-                let message = format!("`{key}` must be a number from 0 to {MAX_SECONDS}");
-                self.wrong(seconds.span, &message, "times are in seconds");
-                return None;
-            }
-            Duration::try_from_secs_f64(seconds.value).ok()
-        };
-        let started = time(&line.started, "started");
-        let duration = time(&line.duration, "duration");
-        let delay = time(&line.delay, "delay");
+        }
+        if call.result.is_some() && call.error.is_some() {
+            let help = "an answer is a result or an error of the protocol: remove one of them";
+            return self.wrong(
+                place("error"),
+                "a record has both `result` and `error`",
+                help,
+            );
+        }
+        let result = root.get("result").filter(|_| call.error.is_none());
         let result = result.map(whole_result);
-        let outcome = match (&result, line.error) {
-            (Some(_), Some(error)) if line.result.is_some() => {
-                let help = "an answer is a result or an error of the protocol: remove one of them";
-                return self.wrong(error.span, "a record has both `result` and `error`", help);
-            }
-            (_, Some(error)) => Outcome::Error(error.value),
-            (Some(result), None) => {
-                if let Some(why) = unfit_result(result) {
-                    let message = format!("the result is not one of the protocol: {why}");
-                    let found = Diagnostic::warning(codes::CASSETTE_INVALID, message)
-                        .at(self.source, self.first(span))
-                        .with_help("`serve mcp` answers such a call with an error");
-                    self.findings.push(found);
-                }
-                Outcome::Result(read_value(result).unwrap_or_default())
-            }
-            (None, None) => Outcome::Missing,
-        };
+        if let Some(why) = result.as_deref().and_then(unfit_result) {
+            let message = format!("the result is not one of the protocol: {why}");
+            let found = Diagnostic::warning(codes::CASSETTE_INVALID, message)
+                .at(self.source, self.first(span))
+                .with_help("`serve mcp` answers such a call with an error");
+            self.findings.push(found);
+        }
+        call.result = result.as_ref().and_then(|result| read_value(result).ok());
         self.records.push(Record {
-            call: Call {
-                server: Some(server),
-                tool: line.tool,
-                arguments: line.arguments,
-                outcome,
-                started,
-                duration,
-                notifications: line.notifications.0,
-            },
-            delay,
-            fault: line.fault.map(|fault| fault.kind),
+            call,
             span,
             result: result.unwrap_or_default(),
         });

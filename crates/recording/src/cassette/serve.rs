@@ -14,8 +14,8 @@ use cuecard_source::value::{Json, REDACTED, cut, mask_credentials};
 use serde_json::{Map, json};
 
 use super::read::{Cassette, Record, server_info};
+use crate::Call;
 use crate::marks::{MARK, plain};
-use crate::{Call, Outcome};
 
 /// More calls that the cassette doesn't hold are counted, not reported one by one.
 const MAX_FINDINGS: u64 = 1_000;
@@ -95,7 +95,7 @@ impl CassetteServer {
             .map(|tool| tool.description.clone())
             .collect();
         // By hand a list may have only those that need a schema; no server lists what it answers with an error.
-        let is_tool = |record: &&Record| tools.is_empty() || record.call.outcome.is_success();
+        let is_tool = |record: &&Record| tools.is_empty() || record.call.is_success();
         let called: BTreeSet<_> = records
             .iter()
             .filter(is_tool)
@@ -140,7 +140,7 @@ impl CassetteServer {
         self.served
             .records
             .iter()
-            .any(|record| record.fault.is_some())
+            .any(|record| record.call.fault.is_some())
     }
 
     /// Where the faults of answers are noted for those who carry them out.
@@ -233,7 +233,7 @@ impl Inner {
                 before.all(|idx| ran_together(&self.records[idx].call, &self.records[*first].call))
             }),
         };
-        let is_answered = |idx: &usize| self.records[*idx].call.outcome != Outcome::Missing;
+        let is_answered = |idx: &usize| !self.records[*idx].call.is_missing();
         let next = unused().find(is_answered).or_else(|| unused().next());
         if let Some(idx) = found {
             state.is_used[idx] = true;
@@ -320,7 +320,7 @@ impl Inner {
     }
 
     async fn answer(&self, record: &Record, client: &Client) -> Result<String, RpcError> {
-        for notification in &record.call.notifications {
+        for notification in &record.call.notifications.0 {
             let mut params = notification.params.clone();
             if notification.method == "notifications/progress" {
                 // Who did not ask for progress gets none.
@@ -334,23 +334,17 @@ impl Inner {
             }
             client.notify(&notification.method, params).await;
         }
-        if let Some(delay) = record.delay {
+        if let Some(delay) = record.call.delay {
             tokio::select! {
                 () = tokio::time::sleep(delay) => {}
                 () = client.cancelled() => {}
             }
         }
-        if let Some(kind) = record.fault {
-            self.faults.plan(&client.request_id(), kind);
+        if let Some(fault) = record.call.fault {
+            self.faults.plan(&client.request_id(), fault.kind);
         }
-        match &record.call.outcome {
-            Outcome::Result(_) | Outcome::BuiltIn(_) => Ok(record.result.clone()),
-            Outcome::Error(error) => Err(RpcError {
-                code: error.code,
-                message: error.message.clone(),
-                data: error.data.clone(),
-            }),
-            Outcome::Missing => {
+        match &record.call.error {
+            None if record.call.is_missing() => {
                 client.leave_unanswered();
                 client.cancelled().await;
                 Err(RpcError {
@@ -359,6 +353,12 @@ impl Inner {
                     data: Json::Null,
                 })
             }
+            None => Ok(record.result.clone()),
+            Some(error) => Err(RpcError {
+                code: error.code,
+                message: error.message.clone(),
+                data: error.data.clone(),
+            }),
         }
     }
 }
@@ -367,7 +367,7 @@ impl Inner {
 fn ran_together(first: &Call, second: &Call) -> bool {
     let ended = first.started.zip(first.duration);
     let ended = ended.map(|(started, duration)| started + duration);
-    first.outcome == Outcome::Missing
+    first.is_missing()
         || ended
             .zip(second.started)
             .is_some_and(|(ended, began)| ended > began)
@@ -383,7 +383,11 @@ impl Handler for CassetteServer {
     }
 
     fn grace(&self) -> Duration {
-        let delays = self.served.records.iter().filter_map(|record| record.delay);
+        let delays = self
+            .served
+            .records
+            .iter()
+            .filter_map(|record| record.call.delay);
         GRACE + delays.max().unwrap_or_default()
     }
 

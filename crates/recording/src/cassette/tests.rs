@@ -1,11 +1,12 @@
 use std::time::Duration;
 
 use cuecard_source::SourceFile;
+use cuecard_source::decode::Items;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Cassette, Notification};
-use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
+use crate::{Call, Recording, RpcError, Server, Tool};
 
 fn object() -> impl Strategy<Value = Map<String, Json>> {
     let value = prop_oneof![
@@ -17,23 +18,24 @@ fn object() -> impl Strategy<Value = Map<String, Json>> {
     prop::collection::btree_map(".{0,5}", value, 0..4).prop_map(|map| map.into_iter().collect())
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
+fn answer() -> impl Strategy<Value = (Option<Json>, Option<RpcError>)> {
     prop_oneof![
         (".{0,9}", object(), any::<bool>()).prop_map(|(text, structured, is_error)| {
             let content = json!([{ "type": "text", "text": text }]);
-            Outcome::Result(
-                json!({ "content": content, "structuredContent": structured, "isError": is_error }),
-            )
+            let result =
+                json!({ "content": content, "structuredContent": structured, "isError": is_error });
+            (Some(result), None)
         }),
         (any::<i64>(), ".{0,9}", object()).prop_map(|(code, message, data)| {
             let data = Json::Object(data);
-            Outcome::Error(RpcError {
+            let error = RpcError {
                 code,
                 message,
                 data,
-            })
+            };
+            (None, Some(error))
         }),
-        Just(Outcome::Missing),
+        Just((None, None)),
     ]
 }
 
@@ -49,20 +51,22 @@ fn call() -> impl Strategy<Value = Call> {
         any::<bool>(),
         ".{1,9}",
         object(),
-        outcome(),
+        answer(),
         time(),
         time(),
         notifications,
     );
     parts.prop_map(
-        |(is_first, tool, arguments, outcome, started, duration, notifications)| Call {
+        |(is_first, tool, arguments, (result, error), started, duration, notifications)| Call {
             server: Some(if is_first { "a" } else { "b" }.to_owned()),
             tool,
             arguments,
-            outcome,
+            result,
+            error,
             started,
             duration,
-            notifications,
+            notifications: Items(notifications),
+            ..Call::default()
         },
     )
 }
@@ -101,7 +105,7 @@ fn calls_are_in_the_order_in_which_they_began() {
     let tools: Vec<_> = calls.iter().map(|call| call.tool.as_str()).collect();
     assert_eq!(tools, ["a", "b", "by hand, behind b", "c", "d"]);
     let null = json!({ "content": [{ "type": "text", "text": "null" }] });
-    assert_eq!(calls[4].outcome, Outcome::Result(null));
+    assert_eq!(calls[4].result, Some(null));
 }
 
 #[test]

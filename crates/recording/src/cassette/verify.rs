@@ -6,6 +6,7 @@ use std::time::Duration;
 use cuecard_mcp::result::value_of;
 use cuecard_mcp::{CallErrorKind, ContentBlock, Notice, Session, ToolReply};
 use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::json::read_exact;
 use cuecard_source::matching::{Mismatch, Predicate};
 use cuecard_source::value::{Json, Redactor, split_pointer};
 use cuecard_tool_call::model::Parse;
@@ -13,10 +14,10 @@ use serde_json::{Map, json};
 use serde_json_path::{JsonPath, NormalizedPath};
 
 use super::compare::{Change, compare_tools};
-use super::format::{CallLine, ServerLine};
+use super::format::ServerLine;
 use super::read::{Cassette, Record, line, redact};
 use crate::marks::{MARK, plain};
-use crate::{Call, Outcome, RpcError, Server, Tool};
+use crate::{Call, RpcError, Server, Tool};
 
 /// How a cassette is verified.
 #[derive(Debug, Clone, Default)]
@@ -153,7 +154,7 @@ impl Verification {
         if tool.is_none() && was_there && !self.tools.is_empty() {
             return CallVerdict::Failed("the server no longer has the tool".to_owned());
         }
-        if record.call.outcome == Outcome::Missing {
+        if record.call.is_missing() {
             return CallVerdict::NotVerified("no answer is recorded");
         }
         if !only_reads && !options.writes {
@@ -163,7 +164,7 @@ impl Verification {
         if MARK.is_match(&json!(arguments).to_string()) {
             return CallVerdict::NotVerified("a secret was taken out of its arguments");
         }
-        let recorded = self.answer(record, record.call.outcome.clone());
+        let recorded = self.answer(record.call.clone());
         let Some(expected) = meaning(name, &recorded) else {
             return CallVerdict::NotVerified(
                 "the recorded result is a question, or no result of the protocol",
@@ -174,29 +175,34 @@ impl Verification {
         let notices = session.drain_notices();
         let is_question = |notice: &Notice| matches!(notice, Notice::Asked { .. });
         let has_asked = notices.iter().any(is_question);
-        let outcome = match answer {
-            Ok((_, result)) => Outcome::Result(result),
+        let mut call = Call {
+            result: None,
+            error: None,
+            ..record.call.clone()
+        };
+        match answer {
+            Ok((_, result)) => call.result = Some(result),
             Err(error) => match error.kind {
                 CallErrorKind::RpcError {
                     code,
                     message,
                     data,
-                } => Outcome::Error(RpcError {
-                    code,
-                    message,
-                    data: data.unwrap_or_default(),
-                }),
+                } => {
+                    call.error = Some(RpcError {
+                        code,
+                        message,
+                        data: data.unwrap_or_default(),
+                    });
+                }
                 // It had none when it was recorded either.
-                CallErrorKind::NoSuchTool { .. }
-                    if !was_there && matches!(record.call.outcome, Outcome::Error(_)) =>
-                {
+                CallErrorKind::NoSuchTool { .. } if !was_there && record.call.error.is_some() => {
                     return CallVerdict::Same;
                 }
                 CallErrorKind::NeedsInput { .. } => return CallVerdict::NotVerified(ASKED),
                 _ => return CallVerdict::Failed(error.to_string()),
             },
-        };
-        let answer = self.answer(record, outcome);
+        }
+        let answer = self.answer(call);
         let actual = meaning(name, &answer).unwrap_or_default();
         let drifts = differences(expected, actual, &options.ignore);
         if drifts.is_empty() {
@@ -209,13 +215,9 @@ impl Verification {
         CallVerdict::Drifted(drifts)
     }
 
-    /// The member `result` or `error` of a record with this outcome, without secrets.
-    fn answer(&mut self, record: &Record, outcome: Outcome) -> Map<String, Json> {
-        let call = Call {
-            outcome,
-            ..record.call.clone()
-        };
-        let text = line(&CallLine::from(call));
+    /// The member `result` or `error` of a call, without secrets.
+    fn answer(&mut self, call: Call) -> Map<String, Json> {
+        let text = line(&call);
         let text = plain(&text);
         let redacted = redact(&text, &mut self.secrets, None);
         let members: Map<String, Json> = match redacted.or_else(|| serde_json::from_str(&text).ok())
@@ -236,7 +238,7 @@ impl Verification {
         for piece in source.split_inclusive('\n') {
             let start = u32::try_from(end).unwrap_or(u32::MAX);
             end += piece.len();
-            let mut value: Json = serde_json::from_str(piece).unwrap_or_default();
+            let mut value = read_exact(piece).unwrap_or_default();
             let is_of_server = value["cassette"].is_number() && {
                 let known = value["server"].as_str();
                 known.is_none_or(|name| name == self.server)

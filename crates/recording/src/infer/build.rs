@@ -11,15 +11,12 @@ use super::differences::{Difference, each_difference};
 use super::pairs::pairs;
 use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
-use super::questions::{Question, Subject, once};
-use super::rewrites::Named;
+use super::questions::{Question, once};
 use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_secrets};
-use super::spellings::{Heard, Origin};
+use super::spellings::{Heard, MOST_SPELLINGS, Origin};
 use super::texts::word_by_word;
-use super::tidy::{Kept, tidy, tool_of};
-use super::values::{
-    Index, MOST_VALUES, Source, Weight, is_namesake, is_telling, is_word_of_name, may_name, weight,
-};
+use super::tidy::{Kept, Tidy, ToolKey, tidy, tool_of};
+use super::values::{Source, Weight, is_namesake, is_telling, is_word_of_name, may_name, weight};
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
 use crate::scenario::{Names, tool_name};
@@ -41,32 +38,33 @@ pub(super) fn build(
     second: Option<&Recording>,
     name: &str,
 ) -> Result<Inferred, InferError> {
-    let mut first = tidy(recording, &[]);
-    let mut other = second.map(|second| tidy(second, &[]));
-    if let (Some(known), Some(second)) = (&other, second) {
-        let polled = [first.polled(), known.polled()].concat();
-        if !polled.is_empty() {
-            first = tidy(recording, &polled);
-            other = Some(tidy(second, &polled));
-        }
-    }
+    let tidied = |polled: &[ToolKey]| {
+        let all = [recording].into_iter().chain(second);
+        all.map(|recording| tidy(recording, polled))
+            .collect::<Vec<_>>()
+    };
+    let polled: Vec<ToolKey> = tidied(&[]).iter().flat_map(Tidy::polled).collect();
+    let mut tidied = tidied(&polled).into_iter();
+    let mut first = tidied.next().unwrap_or_default();
+    let mut other = tidied.next();
     let mut left_out = first.left_out;
     left_out.extend(targets::find(&mut first.kept));
     if let Some(other) = &mut other {
         targets::find(&mut other.kept);
     }
     let calls = first.kept;
-    let others = other.map(|other| other.kept);
-    let partners = match &others {
-        Some(others) => pairs(&calls, others),
-        None => vec![None; calls.len()],
-    };
-    for (idx, call) in others.iter().flatten().enumerate() {
-        if !partners.contains(&Some(idx)) {
-            let text = "only the second recording has this call".to_owned();
-            left_out.push(call.note(text));
-        }
-    }
+    let others = other.map_or_else(Vec::new, |other| other.kept);
+    let pairs = pairs(&calls, &others);
+    let mut others: Vec<Option<Kept<'_>>> = others.into_iter().map(Some).collect();
+    let partners = pairs.into_iter().map(|pair| others[pair?].take());
+    let partners: Vec<Option<Kept<'_>>> = partners.collect();
+    let alone = "only the second recording has this call";
+    left_out.extend(
+        others
+            .iter()
+            .flatten()
+            .map(|call| call.note(alone.to_owned())),
+    );
     left_out.sort_by_key(|note| note.call);
     let mut ids = Names::default();
     let step_ids = calls
@@ -80,7 +78,6 @@ pub(super) fn build(
     let mut builder = Builder {
         recording,
         ids: step_ids,
-        results: calls.iter().map(|call| call.value.clone()).collect(),
         outputs: calls.iter().map(|_| Default::default()).collect(),
         secret_parts: parts_of(secrets.iter().chain(&read_secrets)),
         masker: Redactor::new({
@@ -93,11 +90,9 @@ pub(super) fn build(
         known: Vec::new(),
         second_prompt: second.map(|second| Prompt::new(&second.prompts, &second.prompted_at)),
         calls: &calls,
-        others,
-        partners,
-        index: Index::default(),
+        has_second: second.is_some(),
+        partners: &partners,
         heard: Heard::default(),
-        named: Named::default(),
         scenario: Scenario::new(name),
         names: ids,
         variables: HashMap::new(),
@@ -140,10 +135,9 @@ pub(super) fn build(
 pub(super) struct Builder<'c, 'r> {
     recording: &'r Recording,
     pub(super) calls: &'c [Kept<'r>],
-    /// The calls of the second recording, and for each of the first that of it.
-    pub(super) others: Option<Vec<Kept<'r>>>,
-    partners: Vec<Option<usize>>,
-    pub(super) results: Vec<Value>,
+    has_second: bool,
+    /// For each call that of the second recording.
+    partners: &'c [Option<Kept<'r>>],
     pub(super) ids: Vec<String>,
     /// The outputs of each step, and their names.
     outputs: Vec<(Vec<(Source, String)>, Names)>,
@@ -158,9 +152,7 @@ pub(super) struct Builder<'c, 'r> {
     /// What differs between the recordings, the longest first.
     pub(super) known: Vec<Difference>,
     second_prompt: Option<Prompt>,
-    pub(super) index: Index,
     pub(super) heard: Heard,
-    pub(super) named: Named,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
@@ -177,7 +169,7 @@ pub(super) struct Builder<'c, 'r> {
     converts: bool,
 }
 
-impl<'r> Builder<'_, 'r> {
+impl<'c, 'r> Builder<'c, 'r> {
     /// Whole arguments that the user gave are sought inside other ones too.
     fn literals(&mut self) {
         for call in self.calls {
@@ -189,7 +181,7 @@ impl<'r> Builder<'_, 'r> {
                 let is_name = match leaf {
                     Value::String(_) => weight(leaf) < Weight::Middling && !text.contains(' '),
                     // In a text an ordinary number may be another one.
-                    _ if self.others.is_some() || !(is_telling(leaf) || may_name(leaf, "", "")) => {
+                    _ if self.has_second || !(is_telling(leaf) || may_name(leaf, "", "")) => {
                         return;
                     }
                     _ => {
@@ -257,21 +249,17 @@ impl<'r> Builder<'_, 'r> {
         self.known = known;
     }
 
-    pub(super) fn partner(&self, step: usize) -> Option<&Kept<'r>> {
-        self.others.as_ref()?.get(self.partners[step]?)
+    pub(super) fn partner(&self, step: usize) -> Option<&'c Kept<'r>> {
+        self.partners[step].as_ref()
     }
 
     fn step(&mut self) {
         let kept = &self.calls[self.step];
         let call = kept.call;
-        let mut arguments = call.arguments.clone();
-        targets::remove(&mut arguments, &kept.targets);
-        let second = self.partner(self.step).map(|other| {
-            let mut arguments = other.call.arguments.clone();
-            targets::remove(&mut arguments, &other.targets);
-            (arguments, other.targets.clone())
-        });
-        if self.others.is_some() && second.is_none() {
+        let partner = self.partner(self.step);
+        let arguments = targets::without(kept);
+        let others = partner.map(targets::without);
+        if self.has_second && partner.is_none() {
             self.ask("only the first recording has this call".to_owned());
         }
         let mut step = Step {
@@ -290,13 +278,13 @@ impl<'r> Builder<'_, 'r> {
             self.converts = property
                 .and_then(|property| property["type"].as_str())
                 .is_some_and(|kind| matches!(kind, "number" | "integer"));
-            let other = second.as_ref().map(|(arguments, _)| arguments.get(key));
-            let written = self.value(key_of(&arguments, key), value, other.flatten());
+            let other = others.as_ref().and_then(|others| others.get(key));
+            let written = self.value(key_of(&arguments, key), value, other);
             step.params
                 .insert(crate::scenario::verbatim_text(key), written);
         }
         (self.enumerated, self.converts) = (false, false);
-        if let Some((others, _)) = &second {
+        if let Some(others) = &others {
             self.ask_of_keys("", &arguments, others);
         }
         if step.tool == "claude__bash" {
@@ -309,13 +297,10 @@ impl<'r> Builder<'_, 'r> {
             let Some(wanted) = &target.wanted else {
                 continue;
             };
-            let others = second.as_ref().and_then(|(_, targets)| targets.get(idx));
-            let other = others.filter(|other| other.parameter == target.parameter);
-            let written = self.value(
-                "target",
-                wanted,
-                other.and_then(|other| other.wanted.as_ref()),
-            );
+            let other = partner.and_then(|other| other.targets.get(idx));
+            let other = other.filter(|other| other.parameter == target.parameter);
+            let other = other.and_then(|other| other.wanted.as_ref());
+            let written = self.value("target", wanted, other);
             match target.parameter.is_empty() {
                 true => step.target = Some(written),
                 false => {
@@ -324,27 +309,22 @@ impl<'r> Builder<'_, 'r> {
             }
         }
         // The first recording may have had it at once.
-        let partner = self.partner(self.step);
-        let retry = kept
-            .retry
-            .as_ref()
-            .or_else(|| partner.and_then(|other| other.retry.as_ref()));
-        if let Some((retry, expect)) = retry {
+        let retry = kept.retry.as_ref();
+        if let Some((retry, expect)) = retry.or_else(|| partner?.retry.as_ref()) {
             step.on_error = Some("retry");
             step.retry = Some(retry.clone());
             step.expect.extend(expect.clone());
         }
         step.allow(kept.took.max(partner.and_then(|other| other.took)));
-        let failed_again = partner.and_then(|other| other.failure.clone());
-        if let (None, Some(failure)) = (&kept.failure, failed_again) {
-            self.ask(format!(
-                "it failed in the second recording only ({failure}): may it fail?"
-            ));
-        }
+        let again = partner.and_then(|other| other.failure.as_ref());
         if let Some(failure) = &kept.failure {
             step.on_error = Some("skip");
             self.ask(format!(
                 "it failed in the recording ({failure}): is it needed?"
+            ));
+        } else if let Some(failure) = again {
+            self.ask(format!(
+                "it failed in the second recording only ({failure}): may it fail?"
             ));
         }
         let arguments = json!(call.arguments);
@@ -354,9 +334,6 @@ impl<'r> Builder<'_, 'r> {
         ] {
             self.heard.add(origin, value);
         }
-        self.named.add(self.step, &call.arguments);
-        self.index.add_arguments(self.step, &arguments);
-        self.index.add_result(self.step, &kept.value);
         self.scenario.steps.push(step);
     }
 
@@ -434,10 +411,10 @@ impl<'r> Builder<'_, 'r> {
             // Of a text that differs it is looked at first what it is made of.
             Mention::Literal if differs && value.is_string() => None,
             Mention::Literal => Some(self.variable(value, other)),
-            Mention::Word if self.others.is_none() => {
+            Mention::Word if !self.has_second => {
                 let (key, shown) = (&self.key, cut(&as_text(value), 60).into_owned());
                 self.ask_about(
-                    Subject::new(&shown, "the prompt", ""),
+                    [&shown, "the prompt", ""],
                     format!("`{key}` is `{shown}`, which the prompt mentions: is it a variable?"),
                 );
                 None
@@ -520,9 +497,7 @@ impl<'r> Builder<'_, 'r> {
         if is_given && n_seen == 0 {
             return None;
         }
-        let mut sources = self
-            .index
-            .sources(value, (self.step, self.converts), &self.results);
+        let mut sources = self.heard.sources(value, (self.step, self.converts));
         if is_given {
             sources.retain(|source| self.calls[source.step].number <= n_seen);
         }
@@ -532,7 +507,7 @@ impl<'r> Builder<'_, 'r> {
             if n_sources > 0 && sources.is_empty() && weight == Weight::Strong {
                 let (key, id) = (&self.key, "the first recording");
                 self.ask_about(
-                    Subject::new(&as_text(value), id, ""),
+                    [&as_text(value), id, ""],
                     format!("`{key}` is a value of an earlier result, of this place in {id} only"),
                 );
                 return None;
@@ -576,7 +551,7 @@ impl<'r> Builder<'_, 'r> {
                     || may_name(value, &key, &source.path.name))
             {
                 self.ask_about(
-                    Subject::new(&shown, &id, &path),
+                    [&shown, &id, &path],
                     format!(
                         "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
                     ),
@@ -584,7 +559,7 @@ impl<'r> Builder<'_, 'r> {
             }
             return None;
         }
-        let result = &self.results[first];
+        let result = &self.calls[first].value;
         let twin = sources.get(1).map(|twin| twin.path.to_string());
         let twin = twin.filter(|twin| twin.len() == path.len());
         let of_one = [
@@ -607,7 +582,7 @@ impl<'r> Builder<'_, 'r> {
         });
         if let Some(doubt) = of_one.chain(of_place).next() {
             // What is taken is asked about once, whatever is made of it.
-            let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
+            let taken = [source.regex.as_deref().unwrap_or_default(), &id, &path];
             self.ask_about(taken, format!("`{key}` {doubt}"));
         }
         Some(source)
@@ -627,12 +602,11 @@ impl<'r> Builder<'_, 'r> {
         let Some(text) = arguments.get("command").and_then(Value::as_str) else {
             return;
         };
-        let other = self
-            .partner(self.step)
-            .and_then(|other| other.call.arguments.get("command"));
-        let other = other.and_then(Value::as_str).map(str::to_owned);
+        let other = self.partner(self.step);
+        let other = other.and_then(|other| other.call.arguments.get("command"));
+        let other = other.and_then(Value::as_str);
         "command".clone_into(&mut self.key);
-        let mut parts = self.text(text, other.as_deref());
+        let mut parts = self.text(text, other);
         let Command {
             mut text,
             mut env,
@@ -687,11 +661,10 @@ impl<'r> Builder<'_, 'r> {
                 .metadata
                 .insert("instruction".to_owned(), instruction.into());
         }
-        let is_full = self.index.is_full() || self.heard.is_full();
-        if is_full || self.known.len() >= MOST_DIFFERENCES {
+        if self.heard.is_full() || self.known.len() >= MOST_DIFFERENCES {
             questions.push(Note {
                 text: format!(
-                    "the results hold more than {MOST_VALUES} values or words, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
+                    "the results hold more than {MOST_SPELLINGS} values or words, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"
                 ),
                 ..Note::default()
             });
@@ -706,7 +679,8 @@ impl<'r> Builder<'_, 'r> {
                     Some(regex) => json!({ "regex": regex, "from": path }),
                 };
                 step.output.insert(name.clone(), rule);
-                step.expect.extend(shape::check(source, &self.results[idx]));
+                step.expect
+                    .extend(shape::check(source, &self.calls[idx].value));
             }
             for value in [&mut step.params, &mut step.targets, &mut step.output]
                 .into_iter()
@@ -727,8 +701,9 @@ impl<'r> Builder<'_, 'r> {
             });
             let text = sentences.collect::<Vec<String>>().join(" ");
             step.description = crate::scenario::verbatim_text(&self.masker.text(&text));
-            let partner = self.partners[idx].and_then(|other| self.others.as_ref()?.get(other));
-            let checks = shape::proposals(&self.results[idx], partner.map(|other| &other.value));
+            let partner = self.partners[idx].as_ref();
+            let checks =
+                shape::proposals(&self.calls[idx].value, partner.map(|other| &other.value));
             proposals.extend(checks.into_iter().map(|check| Note {
                 step: Some(idx + 1),
                 tool: step.tool.clone(),
@@ -746,7 +721,7 @@ impl<'r> Builder<'_, 'r> {
         {
             note.text = self.without_secrets(&note.text);
         }
-        let tells_given = self.others.is_some() || !self.recording.prompts.is_empty();
+        let tells_given = self.has_second || !self.recording.prompts.is_empty();
         let hint = (!tells_given).then(|| NO_PROMPT.to_owned());
         Ok(Inferred {
             scenario: self.scenario,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::prompt::occurrences;
 use super::targets::names_element;
-use crate::Outcome;
+use crate::Call;
 
 /// The roles of the elements that one types into.
 const TYPED_INTO: &[&str] = &["textbox", "spinbutton"];
@@ -30,12 +30,12 @@ const PRIVATE: &str =
 const KEYS: &[&str] = &["key", "keys"];
 
 impl Fields {
-    /// Reads the snapshot in a result, if it has one. What it shows stands for what was shown before.
-    pub(crate) fn see(&mut self, outcome: &Outcome) {
-        let Outcome::Result(result) = outcome else {
-            return;
-        };
-        let parts = result["content"].as_array().into_iter().flatten();
+    /// Reads the snapshot in the result of a server, if it has one. What it shows stands for what was shown before.
+    pub(crate) fn see(&mut self, call: &Call) {
+        let result = call.result.iter().filter(|_| call.server.is_some());
+        let parts = result
+            .filter_map(|result| result["content"].as_array())
+            .flatten();
         for text in parts.filter_map(|part| part["text"].as_str()) {
             let snapshot = snapshot_in(text);
             for element in snapshot.into_iter().flat_map(|snapshot| snapshot.elements) {

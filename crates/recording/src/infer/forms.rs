@@ -18,9 +18,6 @@ const FORMS: &[&str] = &[
     r"(?:^|\s)--(?P<name>[A-Za-z][A-Za-z0-9-]*)(?:=|\s+)WORD",
     r"\bset\s+(?P<name>[^\s=]+)[\s=]+WORD",
     r#"(?:-H\s*|--header[=\s]+)["'](?P<name>[A-Za-z0-9-]+):\s*(?:(?:Bearer|[Tt]oken|Basic)\s+)?([^\s"'$]+)["']"#,
-    // What is piped into a program that reads a secret.
-    r#"\b(?:echo|printf)(?:\s+-\w+)*(?:\s+["']?%s(?:\\n)?["']?)?\s+WORD\s*\|[^\n;&|]*(?:--password-stdin|--with-token|\ssecret\s+set\s)"#,
-    r"(?:--password-stdin|--with-token)\s*<<<\s*WORD",
     r#"\b(?i:pass|password)-command[=\s]+["'](?:echo|printf)\s+([^\s"'$]+)["']"#,
     // In code: `set_password('X')`, `getByLabel('Password').fill('X')`, `fill('#password', 'X')`.
     r#"(?P<name>\bset_?[A-Za-z_]+)\(\s*["'`]([^"'`]+)["'`]\s*\)"#,
@@ -47,6 +44,19 @@ const PROGRAMS: &[(&str, &str)] = &[
     (r"ldap\w+", "-w"),
     (r"(?:gh|glab)\s+(?:secret|variable)\s+set", "-b|--body"),
 ];
+
+/// What programs get to read: the arguments of what prints into a pipe, a here-string, the lines behind the head of a
+/// here-document up to its `end`.
+const INPUTS: &[&str] = &[
+    r#"\b(?:echo|printf|yes)\s(?P<input>(?:[^|;&\n"']|"[^"]*"|'[^']*')*)\|(?P<reader>[^|\n;&][^\n;&]*)"#,
+    r#"(?m)(?P<reader>[^\n;&]*)<<<\s*(?P<input>"[^"]*"|'[^']*'|[^\s"';|&<>()]+)"#,
+    r#"(?m)^(?P<reader>(?:[^\n]*[^\n<])?<<-?\s*["']?(?P<end>\w+)[^\n]*)\n"#,
+];
+
+/// Programs and options that read a secret there.
+const READERS: &str = r"(?x) \b\w*passwd\b | \bsudo\s(?:.*\s)?(?:-[A-Za-z]*S|--stdin)\b | \b(?:cryptsetup|kinit)\b
+    | \s(?:login|secrets?\s+(?:add|create|import|put|set))\b | \bpass\s+insert\b | \bsu\s.*-c\b | --with-token\b
+    | -[\w-]*(?:pass|pin|secret|token)[\w-]*(?:stdin|[\s=:]+(?:fd:)?(?:0|-|stdin|/dev/stdin))(?:\s|$)";
 
 /// Keys of parameters that are other words elsewhere.
 const KEYS: &[&str] = &["pass", "pin", "otp", "pw"];
@@ -102,7 +112,7 @@ fn is_opaque(text: &str) -> bool {
 fn in_text(text: &str, visit: &mut impl FnMut(String)) {
     static REGEXES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         let programs = PROGRAMS.iter().map(|(programs, options)| {
-            format!(r"(?:^|[\s;&|(])(?:{programs})\s(?:[^\n|;&]*?\s)?(?:{options})(?:=|\s+)WORD")
+            format!(r"(?:^|[\s;&|(])(?:{programs})\s(?:[^\n|;&]*?\s)?(?:{options})(?:=|\s*)WORD")
         });
         let forms = FORMS.iter().map(|form| (*form).to_owned());
         let forms = forms.chain(programs).map(|form| form.replace("WORD", WORD));
@@ -120,6 +130,7 @@ fn in_text(text: &str, visit: &mut impl FnMut(String)) {
         Regex::new(r#"(?:\bcurl\b[^\n|;]*?\s-b\s*|--cookie[=\s]+|(?i:cookie):\s*)["']?([^"'\n$]+)"#)
             .expect("it is fixed")
     });
+    in_inputs(text, visit);
     let mut add = |secret: &str| {
         if secret.chars().count() >= SHORTEST_SECRET {
             visit(secret.to_owned());
@@ -145,6 +156,46 @@ fn in_text(text: &str, visit: &mut impl FnMut(String)) {
     }
     for found in COOKIES.captures_iter(text) {
         cookies(&found[1]).for_each(&mut add);
+    }
+}
+
+/// Calls `visit` with what programs read that read secrets. A line may name the user before it: `ann:secret`.
+fn in_inputs(text: &str, visit: &mut impl FnMut(String)) {
+    static REGEXES: LazyLock<(Regex, Vec<Regex>)> = LazyLock::new(|| {
+        let regex = |form: &&str| Regex::new(form).expect("it is fixed");
+        (regex(&READERS), INPUTS.iter().map(regex).collect())
+    });
+    static PIECES: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#""([^"]*)"|'([^']*)'|([^\s"']+)"#).expect("it is fixed"));
+    let (readers, inputs) = &*REGEXES;
+    for found in inputs.iter().flat_map(|regex| regex.captures_iter(text)) {
+        let reader = &found["reader"];
+        if !readers.is_match(reader) {
+            continue;
+        }
+        let mut add = |line: &str| {
+            let names_user = reader.contains("chpasswd");
+            let user = line.split_once(':').filter(|_| names_user);
+            let secret = user.map_or(line, |(_, secret)| secret).trim();
+            let is_text = secret.contains(['$', '`', '%']) || secret.starts_with('-');
+            if secret.chars().count() >= SHORTEST_SECRET && !is_text {
+                visit(secret.to_owned());
+            }
+        };
+        if let Some(end) = found.name("end") {
+            let lines = text[found.get_match().end()..].lines().map(str::trim);
+            let lines = lines.take_while(|line| *line != end.as_str());
+            let lines = lines.filter(|line| !line.contains(char::is_whitespace));
+            lines.for_each(&mut add);
+        }
+        let input = found.name("input").map_or("", |input| input.as_str());
+        for piece in PIECES.captures_iter(input) {
+            let piece = piece.iter().skip(1).flatten().next();
+            let lines = piece
+                .into_iter()
+                .flat_map(|piece| piece.as_str().split("\\n"));
+            lines.flat_map(str::lines).for_each(&mut add);
+        }
     }
 }
 

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::build::Builder;
 use super::parts::{Part, without_references};
-use super::prompt::{Mention, occurrences};
-use super::questions::Subject;
+use super::prompt::{Mention, Prompt, occurrences};
 use super::spellings::{HeardText, Origin, Run, Word, forms_of, goes_on, words_of};
 use super::texts::fragments_of;
 use super::values::{Weight, is_telling as is_telling_value, may_name, number, weight_of_text};
@@ -32,11 +31,17 @@ const SHORTEST_SLUG: usize = 6;
 /// So much of a value is shown.
 const LONGEST_SHOWN: usize = 60;
 
+/// A shorter text of the prompt may stand inside of any word, in characters.
+const SHORTEST_INSIDE: usize = 4;
+
 /// So many words of a command are the name of its program and what that shall do.
 const WORDS_OF_PROGRAM: usize = 2;
 
+/// A line of fewer words stands everywhere.
+const WORDS_OF_LINE: usize = 2;
+
 /// Parameters of edits.
-pub(super) const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
+const EDITED: &[&str] = &["old_string", "new_string", "oldText", "newText"];
 
 /// What stayed of a text as it was recorded.
 struct Leftover {
@@ -72,6 +77,23 @@ impl Leftover {
     }
 }
 
+/// How many of the words, of which the first begins a line, are on this line; 0 if it begins none. A number and a tab
+/// may stand before it.
+fn line_of(text: &str, words: &[Word]) -> usize {
+    let start = words[0].start;
+    let before = text[..start]
+        .rsplit(['\n', '\t'])
+        .next()
+        .unwrap_or_default();
+    let end = text[start..]
+        .find('\n')
+        .map_or(text.len(), |length| start + length);
+    match before.contains(char::is_alphanumeric) {
+        true => 0,
+        false => words.iter().take_while(|word| word.end <= end).count(),
+    }
+}
+
 impl Builder<'_, '_> {
     /// Asks of what stays as it was recorded; of an ordinary number, only if it is written otherwise.
     pub(super) fn ask_of_rest(&mut self, parts: &[Part]) {
@@ -91,40 +113,54 @@ impl Builder<'_, '_> {
         if self.key != "command" {
             return;
         }
-        let mut n_before = 0;
-        for word in without_references(parts).split_whitespace() {
-            let is_option = word.starts_with('-');
-            let value = word.split_once('=').map_or(word, |(_, value)| value);
-            let value = value.trim_matches(['"', '\'', ';', '|']);
-            let is_of_word = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
-            let is_behind = n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len());
-            let is_word = value.starts_with(char::is_alphabetic) && value.chars().all(is_of_word);
-            let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
-            let compounds = compounds.filter(|it| *it != value && it.contains(['-', '_']));
-            for part in compounds.chain((is_behind && is_word).then_some(value)) {
-                if self.prompt.mentions(&part.into()) == Mention::Word && !self.asked_of(part) {
-                    self.ask_of_held(part, Origin::Prompt, "");
+        let text = without_references(parts);
+        for command in text.split([';', '|', '&', '\n']) {
+            let mut n_before = 0;
+            for word in command.split_whitespace() {
+                let is_option = word.starts_with('-');
+                let value = word.split_once('=').map_or(word, |(_, value)| value);
+                let value = value.trim_matches(['"', '\'']);
+                let is_of_word = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+                let is_behind =
+                    n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len());
+                let is_word =
+                    value.starts_with(char::is_alphabetic) && value.chars().all(is_of_word);
+                let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
+                let compounds = compounds.filter(|it| *it != value && it.contains(['-', '_']));
+                for part in compounds.chain((is_behind && is_word).then_some(value)) {
+                    if self.prompt.mentions(&part.into()) == Mention::Word && !self.asked_of(part) {
+                        self.ask_of_held(part, Origin::Prompt, "");
+                    }
                 }
-            }
-            // The value of an option is none of these.
-            n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
-            if word.ends_with([';', '|', '&']) {
-                n_before = 0;
+                // The value of an option is none of these.
+                n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
             }
         }
     }
 
-    /// Asks of a single word that the user gave for a parameter and that stands in a longer text: there it may be another
-    /// word that is spelled so.
+    /// Asks of what the user gave and that stands in a longer text, where it may be another word: a single plain word, and
+    /// what is a part of a longer word.
     pub(super) fn ask_of_names(&mut self, parts: &[Part]) {
-        for name in self.prompt.names.clone() {
-            let is_in = |part: &Part| match part {
-                Part::Text(text) => *text != name && occurrences(text, &name).next().is_some(),
+        let Prompt {
+            names, literals, ..
+        } = &self.prompt;
+        let is_long = |text: &&String| text.chars().count() >= SHORTEST_INSIDE;
+        let literals = literals.iter().filter(is_long);
+        let given = names
+            .iter()
+            .chain(literals.filter(|text| !self.redactor.finds(text)));
+        let is_held = |given: &&String| {
+            parts.iter().any(|part| match part {
+                Part::Text(text) if names.contains(given) => {
+                    text != *given && occurrences(text, given).next().is_some()
+                }
+                Part::Text(text) => text.contains(given.as_str()),
                 _ => false,
-            };
-            if parts.iter().any(is_in) {
-                self.ask_of_held(&name, Origin::Prompt, "");
-            }
+            })
+        };
+        let held: Vec<String> = given.filter(is_held).cloned().collect();
+        for given in held {
+            self.ask_of_held(&given, Origin::Prompt, "");
         }
     }
 
@@ -248,13 +284,22 @@ impl Builder<'_, '_> {
             let is_strong = !has_space && weight_of_text(shown) == Weight::Strong;
             is_strong && occurrences(&theirs.text, shown).next().is_some()
         };
+        // What was read in lines may be written back: it would replace what stands there then.
+        let is_line = || {
+            let count = line_of(text, &words[at..]);
+            let theirs = line_of(&theirs.text, &theirs.words[run.at..]);
+            count == theirs && (WORDS_OF_LINE..=run.n_words).contains(&count) && text.contains('\n')
+        };
         let is_unsaid = || self.prompt.mentions(&shown.into()) == Mention::None;
         match origin {
             Origin::Quote => is_whole && n_letters() >= TELLING_LENGTH,
             Origin::Prompt => is_telling(),
             Origin::Day => is_whole,
             Origin::Result(_) => {
-                is_telling() || is_glued() || ((is_value() || is_address()) && is_unsaid())
+                is_telling()
+                    || is_glued()
+                    || is_line()
+                    || ((is_value() || is_address()) && is_unsaid())
             }
             Origin::Arguments(_) => false,
         }
@@ -319,7 +364,7 @@ impl Builder<'_, '_> {
         let question = format!(
             "`{key}` has `{written}`, and {name} has `{shown}`: is it {end}, in another form?"
         );
-        self.ask_about(Subject::new(&other, &id, ""), question);
+        self.ask_about([&other, &id, ""], question);
     }
 
     /// Asks of a value that the parameter holds, and something before it at a path.
@@ -333,7 +378,7 @@ impl Builder<'_, '_> {
             Origin::Result(_) if path != "$" => format!(" (`{path}`)"),
             _ => String::new(),
         };
-        self.ask_of_part_of_key(value, &id, &place, rest);
+        self.ask_of_part_of_key(value, &id, &place, &rest);
     }
 
     /// What an origin is to questions, what they call it, and what a value is that comes from it.

@@ -12,7 +12,6 @@ mod parts;
 mod passwords;
 mod prompt;
 mod questions;
-mod rewrites;
 mod secrets;
 mod shape;
 mod spellings;

@@ -3,26 +3,17 @@
 use std::sync::LazyLock;
 
 use cuecard_source::value::{SHORTEST_SECRET, names_credential};
-use regex::Regex;
-
-use super::prompt::quoted;
-
-/// Words between the name of a secret and the secret.
-const LINKS: &[&str] = &[
-    "are", "be", "equals", "is", "now", "should", "still", "to", "was", "will",
-];
+use regex::{Captures, Regex};
 
 /// Names of secrets that are other words, too: they name one before a colon or a word such as `is`.
 const SHORT_NAMES: &[&str] = &["pass", "pin", "pw"];
 
-/// Words before the name of a secret that is given right behind it: `with the password X`.
-const GIVING: &[&str] = &["using", "with"];
+/// How much of a prompt is looked at before and behind the name of a secret, in bytes.
+const NEAR: usize = 500;
 
-/// Words behind the name of a secret that say whose it is: `the password of ann is …`.
-const OWNERS: &[&str] = &["at", "for", "from", "in", "of", "on"];
-
-/// So many words may say whose it is.
-const MOST_OWNERS: usize = 6;
+/// A text in quotes, or a word.
+const VALUE: &str =
+    r#"[(\[{<*]*(?:["“‘'`«「『](?P<quoted>[^"”’'`»」』\n]{4,200})["”’'`»」』]|(?P<word>\S+))"#;
 
 /// What a sentence says of a secret without giving it, beside words such as `required` and `missing`.
 const STATES: &str = "about already also always correct different empty from given here hidden incorrect invalid just known like long \
@@ -37,54 +28,98 @@ pub(super) struct PromptSecret<'t> {
     pub(super) is_plain: bool,
 }
 
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("it is fixed")
+}
+
 /// What a prompt calls a password, a token or the like.
 pub(super) fn secrets_in(prompt: &str) -> Vec<PromptSecret<'_>> {
-    let is_long = |text: &str| text.chars().count() >= SHORTEST_SECRET;
-    let quoted = quoted(prompt).filter(|text| is_long(text)).filter(|text| {
-        let mut places = prompt.match_indices(text);
-        places.any(|(at, _)| {
-            naming(&prompt[..at]).is_some() || is_used_as(&prompt[at + text.len()..])
-        })
+    static NAMES: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?:^|[\s"'`“‘«(\[{<*])([\w-]*\w)"#));
+    /// `… of ann is X`, `… should be X`, `…: X`, `… X`.
+    static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
+        let link = r"\s*[:=]|\s+[-–]|\s+(?:are|be|equals|from|is|now|should|still|to|was|will)\b";
+        let owner = r"\s+(?:at|for|from|in|of|on)(?:\s+\S*[^\s.!?;]){1,6}?";
+        let start = r#"^(?:['’]s|["'”’*,]+)?"#;
+        regex(&format!(
+            r"{start}(?:(?P<links>(?:{owner})?(?:{link})+)\s*|\s+){VALUE}"
+        ))
     });
-    let quoted = quoted.map(|text| PromptSecret {
-        text,
-        is_plain: false,
-    });
-    let mut at = 0;
-    let words = prompt
-        .split_inclusive(char::is_whitespace)
-        .filter_map(|part| {
-            let (start, end) = (at, at + part.len());
-            at = end;
-            let text = bare(part);
-            let has_mark = is_marked(text);
-            if !is_long(text) || !text.contains(char::is_alphanumeric) {
-                return None;
-            }
-            let is_number = !text.contains(char::is_alphabetic);
-            let ends = part.len() > part.trim_end().len() + usize::from(!part.contains('\n'))
-                || part.trim_end().len() > text.len() + part.find(text).unwrap_or(0)
-                || prompt[end..].trim().is_empty();
-            let is_secret = match naming(&prompt[..start]) {
-                Some(Naming::Linked) => is_number || has_mark || !is_state(text),
-                _ if is_number => false,
-                Some(Naming::Given) => has_mark || (ends && !is_state(text)),
-                Some(Naming::Direct) => has_mark,
-                None => has_mark && is_used_as(&prompt[end..]),
-            };
-            is_secret.then_some(PromptSecret {
-                text,
-                is_plain: !has_mark,
-            })
+    /// `X as the …`, `X is my …`.
+    static BEFORE: LazyLock<Regex> =
+        LazyLock::new(|| regex(&format!(r"{VALUE}\s+(?:as|is)\s+(?:\S+\s+){{0,2}}$")));
+    /// `with the …`.
+    static GIVES: LazyLock<Regex> =
+        LazyLock::new(|| regex(r"\b(?:using|with)\s+(?:(?:a|my|the)\s+)*$"));
+    let (mut found, mut before) = (Vec::new(), "");
+    for name in NAMES.captures_iter(prompt).filter_map(|name| name.get(1)) {
+        let word = name.as_str();
+        let is_short = SHORT_NAMES.contains(&word.to_lowercase().as_str());
+        let is_name = names_credential(word) || names_credential(&format!("{before} {word}"));
+        before = word;
+        if !(is_name || is_short) {
+            continue;
+        }
+        let start = prompt.ceil_char_boundary(name.start().saturating_sub(NEAR));
+        let (head, rest) = (&prompt[start..name.start()], &prompt[name.end()..]);
+        let rest = &rest[..rest.floor_char_boundary(NEAR)];
+        if let Some(behind) = BEHIND.captures(rest) {
+            let links = behind.name("links").map_or("", |links| links.as_str());
+            let mut words = links.split_whitespace();
+            let is_linked =
+                !links.is_empty() && (is_short || !words.any(|word| matches!(word, "to" | "from")));
+            let end = behind.get(0).map_or("", |all| &rest[all.end()..]);
+            found.extend(secret_of(&behind, |text, written, has_mark| {
+                let is_number = !text.contains(char::is_alphabetic);
+                let ends = !written.ends_with(text)
+                    || end.trim_start_matches(' ').is_empty()
+                    || end.starts_with('\n');
+                match is_linked {
+                    true => is_number || has_mark || !is_state(text),
+                    false if is_number || !is_name => false,
+                    false => {
+                        has_mark
+                            || (ends && GIVES.is_match(head) && links.is_empty() && !is_state(text))
+                    }
+                }
+            }));
+        }
+        if let Some(used) = BEFORE.captures(head).filter(|_| is_name) {
+            found.extend(secret_of(&used, |_, _, has_mark| has_mark));
+        }
+    }
+    found.extend(without_spaces(prompt));
+    found
+}
+
+/// The secret of a match: what is in quotes, or a word that `is_one`, by its text, how it is written, and whether it has
+/// what plain words have not.
+fn secret_of<'t>(
+    found: &Captures<'t>,
+    is_one: impl FnOnce(&str, &str, bool) -> bool,
+) -> Option<PromptSecret<'t>> {
+    if let Some(quoted) = found.name("quoted") {
+        let text = quoted.as_str();
+        return Some(PromptSecret {
+            text,
+            is_plain: false,
         });
-    quoted.chain(words).chain(without_spaces(prompt)).collect()
+    }
+    let written = found.name("word")?.as_str();
+    let text = bare(written);
+    let has_mark = is_marked(text);
+    let is_long = text.chars().count() >= SHORTEST_SECRET && text.contains(char::is_alphanumeric);
+    (is_long && is_one(text, written, has_mark)).then_some(PromptSecret {
+        text,
+        is_plain: !has_mark,
+    })
 }
 
 /// What a prompt without spaces between words calls a password: `パスワードはhunter2です`.
 fn without_spaces(prompt: &str) -> impl Iterator<Item = PromptSecret<'_>> {
     static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?:パスワード|暗証番号|密码|密碼|口令|비밀번호)\s*(?:は|が|を|是|为|為|는|은|：|:|=)\s*[「『“]?([!-~]{4,})")
-            .expect("it is fixed")
+        regex(
+            r"(?:パスワード|暗証番号|密码|密碼|口令|비밀번호)\s*(?:は|が|を|是|为|為|는|은|：|:|=)\s*[「『“]?([!-~]{4,})",
+        )
     });
     let found = NAMED.captures_iter(prompt).filter_map(|found| found.get(1));
     found.map(|found| PromptSecret {
@@ -98,86 +133,6 @@ pub(super) fn is_state(word: &str) -> bool {
     let word = word.to_lowercase();
     let is_form = ["able", "ed", "ing"].iter().any(|end| word.ends_with(end));
     is_form || STATES.split_whitespace().any(|state| state == word)
-}
-
-/// How a secret is named before it.
-enum Naming {
-    /// `password X`: another word may follow, too.
-    Direct,
-    /// `with the password X`.
-    Given,
-    /// `the password is X`.
-    Linked,
-}
-
-fn naming(before: &str) -> Option<Naming> {
-    let mut words = before.split_whitespace().rev().peekable();
-    let is_link = |word: &&str| !word.contains(char::is_alphabetic) || LINKS.contains(&bare(word));
-    let (mut n_links, mut naming) = (0, Naming::Linked);
-    while let Some(link) = words.next_if(is_link) {
-        n_links += 1;
-        // What one does with a secret may follow: `the key to open it`.
-        if bare(link) == "to" {
-            naming = Naming::Direct;
-        }
-    }
-    let mut near = words.take(MOST_OWNERS + 2);
-    let mut last = near
-        .next()
-        .filter(|word| n_links == 0 || !ends_sentence(word))?;
-    let is_label = last.ends_with([':', '=']);
-    if (n_links > 0 || is_label) && SHORT_NAMES.contains(&bare(last).to_lowercase().as_str()) {
-        return Some(Naming::Linked);
-    }
-    match (is_name(last, near.clone().next()), n_links) {
-        (true, 0) if is_label => return Some(Naming::Linked),
-        (true, 0) => {
-            let mut before = near.filter(|word| !matches!(bare(word), "a" | "my" | "the"));
-            let is_given = before
-                .next()
-                .is_some_and(|word| GIVING.contains(&bare(word)));
-            return Some(if is_given {
-                Naming::Given
-            } else {
-                Naming::Direct
-            });
-        }
-        (true, _) => return Some(naming),
-        (false, 0) => return None,
-        (false, _) => {}
-    }
-    while let Some(word) = near.next().filter(|word| !ends_sentence(word)) {
-        let before = near.clone().next();
-        if OWNERS.contains(&bare(last)) && is_name(word, before) {
-            return Some(naming);
-        }
-        last = word;
-    }
-    None
-}
-
-/// Whether a text goes on with `as the password`, or `is the password`.
-fn is_used_as(behind: &str) -> bool {
-    let behind = behind.trim_start_matches(|letter: char| "\"'`”’»*".contains(letter));
-    let mut words = behind.split_whitespace();
-    let is_link = words.next().is_some_and(|word| matches!(word, "as" | "is"));
-    let rest: Vec<&str> = words.take(3).collect();
-    let mut named = rest.iter().enumerate().map(|(idx, word)| {
-        let before = idx.checked_sub(1).map(|before| rest[before]);
-        is_name(word, before)
-    });
-    is_link && named.any(|is_name| is_name)
-}
-
-/// Whether a word, or it with the one before it, names a secret: `password`, `API key`.
-fn is_name(word: &str, before: Option<&str>) -> bool {
-    let word = bare(word);
-    let with_before = || format!("{} {word}", bare(before.unwrap_or_default()));
-    names_credential(word) || names_credential(&with_before())
-}
-
-fn ends_sentence(word: &str) -> bool {
-    word.ends_with(['.', '!', '?', ';'])
 }
 
 /// A word without the punctuation around it.

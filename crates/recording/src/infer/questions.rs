@@ -101,66 +101,63 @@ impl Builder<'_, '_> {
     pub(super) fn asked_of(&self, value: &str) -> bool {
         let starts = [format!("`{}`", self.key), format!("in `{}`", self.key)];
         self.questions[self.step].iter().any(|question| {
-            let of_value = |subject: &Subject| {
-                question.key == self.key && occurrences(&subject.value, value).next().is_some()
-            };
             let text = &question.note.text;
-            let of_all = || starts.iter().any(|start| text.starts_with(start));
-            question.subject.as_ref().map_or_else(of_all, of_value)
+            match &question.subject {
+                Some([known, ..]) => {
+                    question.key == self.key && occurrences(known, value).next().is_some()
+                }
+                None => starts.iter().any(|start| text.starts_with(start)),
+            }
         })
     }
 
     /// Asks of the call.
     pub(super) fn ask(&mut self, text: String) {
-        self.push(text, String::new(), None, None);
+        self.push(None, &text, None);
     }
 
     /// Asks what has the same answer in each step where it is asked.
     pub(super) fn ask_everywhere(&mut self, text: String) {
-        let subject = Subject::new(&text, "", "");
-        self.push(text, String::new(), Some(subject), None);
+        let key = std::mem::take(&mut self.key);
+        self.push(Some([&text, "", ""]), &text, None);
+        self.key = key;
     }
 
-    /// Asks of a value in the parameter that is looked at.
-    pub(super) fn ask_about(&mut self, subject: Subject, text: String) {
-        self.push(text, self.key.clone(), Some(subject), None);
+    /// Asks of a value in the parameter that is looked at. The subject is this value, its origin, such as the id of a step,
+    /// and its place there: the same in whichever step it is asked; empty where it is not known.
+    pub(super) fn ask_about(&mut self, subject: [&str; 3], text: String) {
+        self.push(Some(subject), &text, None);
     }
 
-    /// Asks of a value that the parameter holds, with its place in the origin and the rest of the question; values of which the same is asked are asked
-    /// about together.
+    /// Asks of a value that the parameter holds, with its place in the origin and the rest of the question; values of
+    /// which the same is asked are asked about together.
     pub(super) fn ask_of_part_of_key(
         &mut self,
         value: &str,
         origin: &str,
         place: &str,
-        rest: String,
+        rest: &str,
     ) {
-        let subject = Subject::new(value, origin, "");
-        let value = self.without_secrets(&format!("`{value}`{place}"));
-        let text = format!("`{}` holds {value}", self.key);
-        let rest = self.without_secrets(&rest);
-        self.push(text, self.key.clone(), Some(subject), Some((value, rest)));
+        let shown = self.without_secrets(&format!("`{value}`{place}"));
+        let text = format!("`{}` holds {shown}", self.key);
+        let held = Some((shown, self.without_secrets(rest)));
+        self.push(Some([value, origin, ""]), &text, held);
     }
 
-    fn push(
-        &mut self,
-        text: String,
-        key: String,
-        subject: Option<Subject>,
-        held: Option<(String, String)>,
-    ) {
+    fn push(&mut self, subject: Option<[&str; 3]>, text: &str, held: Option<(String, String)>) {
         let note = Note {
             step: Some(self.step + 1),
             tool: tool_name(self.calls[self.step].call),
-            text: self.without_secrets(&text),
+            text: self.without_secrets(text),
             ..Note::default()
         };
+        let key = subject.map_or("", |_| &self.key).to_owned();
         let questions = &mut self.questions[self.step];
         if !questions.iter().any(|known| known.note.text == note.text) {
             questions.push(Question {
                 note,
                 key,
-                subject,
+                subject: subject.map(|parts| parts.map(str::to_owned)),
                 held,
             });
         }
@@ -173,7 +170,8 @@ pub(super) struct Question {
     note: Note,
     /// The parameter that it is about; empty if it is about the call.
     key: String,
-    subject: Option<Subject>,
+    /// The value, its origin and its place there.
+    subject: Option<[String; 3]>,
     /// The value, and the rest of the question that ends it.
     held: Option<(String, String)>,
 }
@@ -181,31 +179,11 @@ pub(super) struct Question {
 impl Question {
     /// Whether another one asks the same of another value of the parameter.
     fn takes(&self, other: &Question) -> bool {
-        let rests = [self, other].map(|question| question.held.as_ref().map(|(_, rest)| rest));
-        self.note.step == other.note.step
-            && self.key == other.key
-            && rests[0].is_some()
-            && rests[0] == rests[1]
-    }
-}
-
-/// What a question is about, the same in whichever step it is asked.
-#[derive(Debug, Clone)]
-pub(super) struct Subject {
-    value: String,
-    origin: String,
-    path: String,
-}
-
-impl Subject {
-    /// A value that may be of an origin, such as a step's result, and of the place there; empty if that is not known.
-    pub(super) fn new(value: &str, origin: &str, path: &str) -> Self {
-        let [value, origin, path] = [value, origin, path].map(str::to_owned);
-        Self {
-            value,
-            origin,
-            path,
-        }
+        let parts = |question: &Question| {
+            let (_, rest) = question.held.clone()?;
+            Some((question.note.step, question.key.clone(), rest))
+        };
+        parts(self).is_some_and(|own| Some(own) == parts(other))
     }
 }
 
@@ -220,12 +198,9 @@ pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
         .flat_map(|(questions, step)| questions.into_iter().map(move |question| (question, step)))
     {
         let is_taken = asked.last().is_some_and(|(last, _)| last.takes(&question));
-        if let Some(subject) = &question.subject {
-            let places = about
-                .entry((subject.value.clone(), subject.origin.clone()))
-                .or_default();
-            let is_it =
-                |path: &str| path == subject.path || path.is_empty() || subject.path.is_empty();
+        if let Some([value, origin, place]) = &question.subject {
+            let places = about.entry((value.clone(), origin.clone())).or_default();
+            let is_it = |path: &str| path == place || path.is_empty() || place.is_empty();
             if let Some((_, known)) = places.iter().find(|(path, _)| is_it(path)) {
                 let (first, others) = &mut asked[*known];
                 let is_first = question.key == first.key && first.note.step == Some(step);
@@ -235,7 +210,7 @@ pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
                 }
                 continue;
             }
-            places.push((subject.path.clone(), asked.len() - usize::from(is_taken)));
+            places.push((place.clone(), asked.len() - usize::from(is_taken)));
         }
         match (asked.last_mut(), &question.held) {
             (Some((last, _)), Some((value, _))) if is_taken => {

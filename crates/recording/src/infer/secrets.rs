@@ -12,11 +12,10 @@ use super::fields::Fields;
 use super::forms::{cookies, each_secret};
 use super::passwords::secrets_in;
 use super::prompt::occurrences;
-use super::questions::Subject;
 use super::values::{each_leaf_at, is_namesake};
+use crate::Recording;
 use crate::marks::{MARK, name_of, plain};
 use crate::scenario::secret_name;
-use crate::{Outcome, Recording};
 
 /// What was typed into fields of pages for secrets, with what the fields call it.
 pub(super) fn typed_secrets(
@@ -31,7 +30,7 @@ pub(super) fn typed_secrets(
             let typed = fields.typed(&call.arguments).into_iter();
             // What was taken out without a number may be any secret.
             secrets.extend(typed.filter(|(secret, _)| secret != REDACTED));
-            fields.see(&call.outcome);
+            fields.see(call);
         }
     }
     secrets
@@ -71,7 +70,7 @@ pub(super) fn secrets_of_results(recording: &Recording, second: Option<&Recordin
     let mut secrets = Vec::new();
     let calls = second.into_iter().chain([recording]);
     for call in calls.flat_map(|recording| &recording.calls) {
-        if let Outcome::Result(value) | Outcome::BuiltIn(value) = &call.outcome {
+        if let Some(value) = &call.result {
             find_credentials(value, &mut secrets);
         }
     }
@@ -158,12 +157,12 @@ impl Builder<'_, '_> {
             let key = self.key.clone();
             let step = self.step;
             let given = (0..step).find_map(|earlier| {
-                let name = member_called(&self.results[earlier], &key)?;
+                let name = member_called(&self.calls[earlier].value, &key)?;
                 Some(format!("{}.{name}", self.ids[earlier]))
             });
             if let Some(given) = given {
                 self.ask_about(
-                    Subject::new(REDACTED, &given, ""),
+                    [REDACTED, &given, ""],
                     format!(
                         "`{key}` was taken out of the recording as a secret: was it copied from `{given}`?"
                     ),

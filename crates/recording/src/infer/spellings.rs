@@ -10,10 +10,13 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::prompt::joins_word;
-use super::values::{Path, SHORT_HASH, each_leaf_at, start_of_hash};
+use super::values::{
+    LONGEST, Path, SHORT_HASH, Source, Weight, each_value_at, integer, parts_of, pattern,
+    start_of_hash, weight, weight_of_text, words,
+};
 
-/// So many words and other spellings are looked at, of all results, prompts and arguments.
-pub(super) const MOST_WORDS: usize = 500_000;
+/// So many values, words and other spellings are looked at, of all results, prompts and arguments.
+pub(super) const MOST_SPELLINGS: usize = 1_000_000;
 
 /// So many places of a spelling are followed.
 const MOST_PLACES: usize = 50;
@@ -46,9 +49,12 @@ pub(super) enum Origin {
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub(super) texts: Vec<HeardText>,
-    /// Where each spelling stands: the text, and the number of the word, or of the other form, in it.
+    /// Where each spelling stands: the text, and the number of the word, or of the other form, in it. Behind `=` stand the
+    /// values of results as JSON, behind `:` the words in them.
     places: HashMap<String, Vec<(usize, usize)>>,
-    n_words: usize,
+    /// The first call that was made with a value, its parts, or a word.
+    arguments: HashMap<String, usize>,
+    n_spellings: usize,
 }
 
 /// A text that was read.
@@ -80,36 +86,156 @@ pub(super) struct Run {
 
 impl Heard {
     pub(super) fn add(&mut self, origin: Origin, value: &Value) {
-        each_leaf_at(value, &mut |path, leaf| {
-            if leaf.is_null() || leaf.is_boolean() || self.is_full() {
+        each_value_at(value, &Path::default(), &mut |path, value| {
+            if self.is_full() {
                 return;
             }
-            let text = as_text(leaf).into_owned();
-            let words = words_of(&text);
-            let (forms, spellings): (Vec<_>, Vec<_>) = forms_of(&text).unzip();
-            self.n_words += words.len() + forms.len();
-            let folded = words.iter().map(|word| word.folded.clone()).enumerate();
-            let other = spellings.into_iter().enumerate();
-            let other = other.flat_map(|(at, keys)| keys.into_iter().map(move |key| (at, key)));
-            for (at, spelling) in folded.chain(other) {
-                let places = self.places.entry(spelling).or_default();
-                if places.len() < MOST_PLACES {
-                    places.push((self.texts.len(), at));
+            let text = as_text(value).into_owned();
+            let (mut words, mut forms) = (Vec::new(), Vec::new());
+            match origin {
+                Origin::Arguments(step) => self.add_argument(step, value, &text),
+                Origin::Result(_) => self.add_result(value),
+                _ => {}
+            }
+            if value.is_string() || value.is_number() {
+                words = words_of(&text);
+                for (at, word) in words.iter().enumerate() {
+                    self.spell(word.folded.clone(), at);
+                }
+                for (at, (range, spellings)) in forms_of(&text).enumerate() {
+                    forms.push(range);
+                    for spelling in spellings {
+                        self.spell(spelling, at);
+                    }
                 }
             }
+            let is_leaf = !(value.is_array() || value.is_object());
             self.texts.push(HeardText {
                 origin,
                 path: path.clone(),
-                text,
+                text: if is_leaf { text } else { String::new() },
                 words,
                 forms,
             });
         });
     }
 
+    /// The next text has this spelling.
+    fn spell(&mut self, spelling: String, at: usize) {
+        self.n_spellings += 1;
+        let place = (self.texts.len(), at);
+        let places = self.places.entry(spelling).or_default();
+        if places.len() < MOST_PLACES && places.last() != Some(&place) {
+            places.push(place);
+        }
+    }
+
+    fn add_argument(&mut self, step: usize, value: &Value, text: &str) {
+        let is_leaf = !(value.is_array() || value.is_object());
+        let words = is_leaf.then(|| parts_of(text)).into_iter().flatten();
+        for word in words.chain([text]).filter(|word| word.len() <= LONGEST) {
+            self.n_spellings += 1;
+            self.arguments.entry(word.to_owned()).or_insert(step);
+        }
+    }
+
+    fn add_result(&mut self, value: &Value) {
+        if weight(value) != Weight::Nothing {
+            self.spell(format!("={value}"), 0);
+        }
+        let Value::String(text) = value else {
+            return;
+        };
+        for word in parts_of(text).filter(|word| word != text && word.len() <= LONGEST) {
+            // Of plain words only the long ones say something, and of digits other recordings may tell.
+            let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+            if has_digit || weight_of_text(word) == Weight::Strong {
+                self.spell(format!(":{word}"), 0);
+            }
+        }
+    }
+
     /// Whether some words were not looked at.
     pub(super) fn is_full(&self) -> bool {
-        self.n_words >= MOST_WORDS
+        self.n_spellings >= MOST_SPELLINGS
+    }
+
+    /// The texts of several words in results that stand in a text, with where they do.
+    pub(super) fn phrases_in(&self, text: &str) -> Vec<(usize, String)> {
+        let several = |text: &str| {
+            let first = words(text).next();
+            first.is_some_and(|(_, first)| first.len() < text.trim_end().len())
+        };
+        let own = words_of(text);
+        let starts = own.iter().filter_map(|word| {
+            let places = self.places.get(&word.folded).into_iter().flatten();
+            let phrases = places.filter(|(_, at)| *at == 0).filter_map(|(idx, _)| {
+                let HeardText {
+                    origin,
+                    text: phrase,
+                    words,
+                    ..
+                } = &self.texts[*idx];
+                let at = word.start.checked_sub(words.first()?.start)?;
+                let rest = text.get(at..)?.strip_prefix(phrase.as_str())?;
+                let is_one = matches!(origin, Origin::Result(_))
+                    && several(phrase)
+                    && !rest.starts_with(char::is_alphanumeric);
+                is_one.then(|| (at, phrase.clone()))
+            });
+            phrases.max_by_key(|(_, phrase)| phrase.len())
+        });
+        starts.collect()
+    }
+
+    /// Where a value stands, in results of calls before `step`: each with what it takes to get just this value. Those
+    /// of the first call come first, of these the shortest. With `converts` a text becomes a number where it is used.
+    pub(super) fn sources(&self, value: &Value, (step, converts): (usize, bool)) -> Vec<Source> {
+        let text = as_text(value);
+        let known = self.arguments.get(text.as_ref()).copied();
+        let news = |spelling: String| {
+            let places = self.places.get(&spelling).into_iter().flatten();
+            let texts = places.map(|(text, _)| &self.texts[*text]);
+            texts.filter_map(move |text| match text.origin {
+                Origin::Result(from) if from < step && known.is_none_or(|known| known > from) => {
+                    Some((from, text))
+                }
+                _ => None,
+            })
+        };
+        let of = |(step, text): (usize, &HeardText), regex: Option<String>| Source {
+            step,
+            path: text.path.clone(),
+            regex,
+        };
+        let whole = |value: &Value| news(format!("={value}")).map(|found| of(found, None));
+        let mut found: Vec<Source> = whole(value).collect();
+        let is_text = value.is_string();
+        if is_text && integer(&text).is_some() {
+            let numbers = news(format!("={text}"));
+            found.extend(numbers.map(|found| of(found, Some(r"^(-?\d+)$".to_owned()))));
+        } else if converts && value.is_number() {
+            found.extend(whole(&text.as_ref().into()));
+        }
+        if found.is_empty() && (is_text || (converts && value.is_number())) {
+            found.extend(news(format!(":{text}")).filter_map(|inside| {
+                // The user's words are others the next time.
+                let is_given = |word: &str| {
+                    let known = self.arguments.get(word);
+                    known.is_some_and(|known| *known <= inside.0)
+                };
+                let regex = pattern(&inside.1.text, &text, &is_given)?;
+                Some(of(inside, Some(regex)))
+            }));
+        }
+        found.sort_by_key(|source| {
+            (
+                source.step,
+                source.path.depth,
+                source.path.to_string().len(),
+            )
+        });
+        found
     }
 
     /// The runs that begin with the first of the words, in the order of reading.
@@ -214,37 +340,32 @@ pub(super) fn forms_of(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<St
 
 /// The numbers of a text, each with what it may be worth: `1.512` is over a thousand, or under two.
 fn amounts_in(text: &str) -> impl Iterator<Item = (Range<usize>, Vec<String>)> {
-    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"[0-9]+(?:[.,'’ \u{a0}\u{202f}][0-9]+)*").expect("it is fixed")
-    });
-    NUMBER.find_iter(text).flat_map(|found| {
+    static NUMBERS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
         // Numbers beside each other may be one in groups, or several.
-        let (mut parts, mut at) = (Vec::new(), found.start());
-        for part in found.as_str().split_inclusive(' ') {
-            parts.push(at..at + part.trim_end().len());
-            at += part.len();
-        }
-        let whole = (parts.len() > 1).then(|| found.range());
-        let all = whole.into_iter().chain(parts);
-        all.filter_map(|range| {
-            let goes_on = |letter: Option<char>| {
-                letter.is_some_and(|letter| letter.is_alphanumeric() || "-_/:".contains(letter))
-            };
-            let before = text[..range.start].chars().next_back();
-            let is_part = goes_on(before.filter(|before| *before != '-'))
-                || goes_on(text[range.end..].chars().next());
-            let number = &text[range.clone()];
-            let mut worths = if is_part { Vec::new() } else { worths(number) };
-            let mut digits = number.replace(' ', "");
-            if let Some((whole, fraction)) = digits.split_once('.') {
-                digits = [whole, fraction].concat();
-            }
-            let is_code =
-                digits.len() >= FEWEST_OF_CODE && digits.bytes().all(|byte| byte.is_ascii_digit());
-            worths.extend(is_code.then(|| format!("#{digits}")));
-            (!worths.is_empty()).then_some((range, worths))
-        })
-        .collect::<Vec<_>>()
+        let signs = [r"[.,'’\u{a0}\u{202f}]", r"[.,'’ \u{a0}\u{202f}]"];
+        signs.map(|signs| Regex::new(&format!("[0-9]+(?:{signs}[0-9]+)*")).expect("it is fixed"))
+    });
+    let [single, grouped] = &*NUMBERS;
+    let grouped = grouped
+        .find_iter(text)
+        .filter(|found| found.as_str().contains(' '));
+    grouped.chain(single.find_iter(text)).filter_map(|found| {
+        let goes_on = |letter: Option<char>| {
+            letter.is_some_and(|letter| letter.is_alphanumeric() || "-_/:".contains(letter))
+        };
+        let before = text[..found.start()].chars().next_back();
+        let is_part = goes_on(before.filter(|before| *before != '-'))
+            || goes_on(text[found.end()..].chars().next());
+        let mut worths = if is_part {
+            Vec::new()
+        } else {
+            worths(found.as_str())
+        };
+        let digits = found.as_str().replace(' ', "").replacen('.', "", 1);
+        let is_code =
+            digits.len() >= FEWEST_OF_CODE && digits.bytes().all(|byte| byte.is_ascii_digit());
+        worths.extend(is_code.then(|| format!("#{digits}")));
+        (!worths.is_empty()).then(|| (found.range(), worths))
     })
 }
 

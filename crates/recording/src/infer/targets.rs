@@ -133,15 +133,12 @@ fn target(
     })
 }
 
-/// Takes out of the arguments what the server knew the elements by.
-pub(super) fn remove(arguments: &mut Map<String, Value>, targets: &[FoundTarget]) {
-    let mut whole = Value::Object(std::mem::take(arguments));
+/// The arguments of a call without what the server knew its elements by.
+pub(super) fn without(kept: &Kept<'_>) -> Map<String, Value> {
+    let mut whole = json!(kept.call.arguments);
+    let found = |target: &&FoundTarget| target.wanted.is_some();
     // The last first, so that the items before it stay where they are.
-    for target in targets
-        .iter()
-        .rev()
-        .filter(|target| target.wanted.is_some())
-    {
+    for target in kept.targets.iter().rev().filter(found) {
         let (parent, key) = target.pointer.rsplit_once('/').unwrap_or_default();
         match whole.pointer_mut(parent) {
             Some(Value::Object(members)) => {
@@ -153,7 +150,8 @@ pub(super) fn remove(arguments: &mut Map<String, Value>, targets: &[FoundTarget]
             _ => {}
         }
     }
-    if let Value::Object(rest) = whole {
-        *arguments = rest;
+    match whole {
+        Value::Object(rest) => rest,
+        _ => Map::new(),
     }
 }

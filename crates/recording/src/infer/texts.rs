@@ -9,7 +9,6 @@ use super::build::Builder;
 use super::differences::{Difference, Piece, holds, pieces, resemble};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
-use super::questions::Subject;
 use super::secrets::places_of;
 use super::values::{Source, Weight, number, weight, words};
 
@@ -28,16 +27,12 @@ const MOST_PARTS: usize = 20;
 /// A longer word is no address, in bytes.
 const LONGEST_ADDRESS: usize = 2_000;
 
-/// A shorter text of the prompt may stand inside of any word, in characters.
-const SHORTEST_INSIDE: usize = 4;
-
 impl Builder<'_, '_> {
     /// The parts of a text, with a question if one seems to be missing.
     pub(super) fn text(&mut self, text: &str, other: Option<&str>) -> Vec<Part> {
         let parts = self.parts(text, other);
         // What is the same in two recordings is no copy.
         if other.is_none() {
-            self.ask_of_lines(&parts);
             self.ask_of_command_words(&parts);
             self.ask_of_names(&parts);
             self.ask_of_rest(&parts);
@@ -135,7 +130,7 @@ impl Builder<'_, '_> {
                         let text = format!(
                             "in `{key}`, `{shown}` differs between the recordings: is all that may differ in `{name}`?"
                         );
-                        self.ask_about(Subject::new(&shown, name, ""), text);
+                        self.ask_about([&shown, name, ""], text);
                     }
                     parts.push(part);
                 }
@@ -178,29 +173,14 @@ impl Builder<'_, '_> {
             let places = places_of(text, secret);
             candidates.extend(places.map(|at| (at, Value::from(secret.as_str()), Kind::Secret)));
         }
-        let is_opaque = self.is_opaque(text);
-        let literals = self.prompt.literals.iter().filter(|_| !is_opaque);
-        for literal in literals.clone() {
-            let places = occurrences(text, literal);
+        let sought = if self.is_opaque(text) { "" } else { text };
+        for literal in &self.prompt.literals {
+            let places = occurrences(sought, literal);
             let number = self.prompt.numbers.get(literal).cloned();
             let value = number.unwrap_or_else(|| literal.as_str().into());
             candidates.extend(places.map(|at| (at, value.clone(), Kind::Given)));
         }
-        let is_torn = |literal: &&String| {
-            literal.chars().count() >= SHORTEST_INSIDE
-                && text.matches(literal.as_str()).count() > occurrences(text, literal).count()
-                && !self.redactor.finds(literal)
-        };
-        let torn: Vec<String> = literals.filter(is_torn).cloned().collect();
-        for literal in torn {
-            let (key, shown) = (&self.key, cut(&literal, 60).into_owned());
-            let text = format!(
-                "in `{key}`, `{shown}` of the prompt stands inside a longer word: may it differ there too?"
-            );
-            self.ask_about(Subject::new(&shown, "a longer word", ""), text);
-        }
-        let sought = if is_opaque { "" } else { text };
-        let phrases = self.index.phrases_in(sought).into_iter();
+        let phrases = self.heard.phrases_in(sought).into_iter();
         candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
         for (at, word) in fragments_of(sought) {
             // Of the whole text it was looked at before, whatever its form is.
@@ -242,15 +222,11 @@ impl Builder<'_, '_> {
         found.sort_by_key(|(at, _, _)| *at);
         let (mut parts, mut done) = (Vec::new(), 0);
         for (at, end, part) in found {
-            if at > done {
-                parts.push(Part::Text(text[done..at].to_owned()));
-            }
-            parts.push(part);
+            parts.extend([Part::Text(text[done..at].to_owned()), part]);
             done = end;
         }
-        if done < text.len() {
-            parts.push(Part::Text(text[done..].to_owned()));
-        }
+        parts.push(Part::Text(text[done..].to_owned()));
+        parts.retain(|part| *part != Part::Text(String::new()));
         parts
     }
 
@@ -272,15 +248,12 @@ impl Builder<'_, '_> {
                 || parts()
         };
         if let Some(known) = self.known.iter().filter(is_earlier).find(is_it) {
-            let (key, id, shown) = (
-                &self.key,
-                &self.ids[known.from_step - 1],
-                cut(&texts[0], 60),
-            );
+            let id = self.ids[known.from_step - 1].clone();
+            let (key, shown) = (&self.key, cut(&texts[0], 60));
             let text = format!(
                 "`{key}` has `{shown}`, and the result of `{id}` has it or a part of it, in both recordings: is it copied from there?"
             );
-            self.ask_about(Subject::new(&shown, id, ""), text);
+            self.ask_about([&shown, &id, ""], text);
             return;
         }
         for [word, _] in differing {
@@ -301,9 +274,7 @@ impl Builder<'_, '_> {
         let differing = fragments.filter(|(_, word)| occurrences(&texts[1], word).next().is_none());
         for (at, word) in differing {
             let value = Value::from(word);
-            let sources = self
-                .index
-                .sources(&value, (self.step, false), &self.results);
+            let sources = self.heard.sources(&value, (self.step, false));
             let differences = sources.iter().filter_map(|source| {
                 let other = source.value(&self.partner(source.step)?.value)?;
                 let difference = Difference::new("", [&value, &other], source.step + 1);
@@ -332,7 +303,7 @@ impl Builder<'_, '_> {
                     .map(str::to_owned)
             })
         };
-        let around = source.path.get(&self.results[source.step]);
+        let around = source.path.get(&self.calls[source.step].value);
         let around = around.and_then(Value::as_str).unwrap_or_default();
         let own = beside(text, at);
         occurrences(around, word).any(|place| {
@@ -349,9 +320,7 @@ impl Builder<'_, '_> {
             let value = Value::from(word);
             let is_strong = word != text && weight(&value) == Weight::Strong;
             is_strong && {
-                let sources = self
-                    .index
-                    .sources(&value, (self.step, false), &self.results);
+                let sources = self.heard.sources(&value, (self.step, false));
                 sources.iter().any(|source| source.regex.is_none())
             }
         })

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::Note;
 use super::build::snake;
 use super::targets::FoundTarget;
-use super::values::{Weight, each_leaf, weight};
-use crate::{Call, Outcome, Recording};
+use super::values::{Path, Weight, each_leaf, each_value_at, weight};
+use crate::{Call, Recording};
 
 /// A call that is a step.
 #[derive(Debug)]
@@ -127,16 +127,16 @@ fn kept((call, number): (&Call, usize)) -> Kept<'_> {
         retry: None,
         targets: Vec::new(),
     };
-    let failure = match &call.outcome {
-        Outcome::Error(error) => Some(error.message.clone()),
-        Outcome::Missing => Some("no answer came".to_owned()),
-        Outcome::BuiltIn(value) => {
+    let failure = match (&call.error, &call.result) {
+        (Some(error), _) => Some(error.message.clone()),
+        (None, None) => Some("no answer came".to_owned()),
+        (None, Some(value)) if call.server.is_none() => {
             kept.value = value.clone();
             let code = value.get("exit_code").and_then(Value::as_i64);
             code.filter(|code| *code != 0)
                 .map(|code| format!("exit code {code}"))
         }
-        Outcome::Result(result) => match of_recorded(&call.tool, result) {
+        (None, Some(result)) => match of_recorded(&call.tool, result) {
             None => Some("the answer breaks the protocol".to_owned()),
             Some((reply, value)) => {
                 kept.text = text_of(&reply);
@@ -211,25 +211,14 @@ fn as_one<'r>(
     let all_other = before.iter().all(is_other);
     let key = (&last.call.server, &last.call.tool);
     let is_often = before.len() > 1 || polled.iter().any(|(server, tool)| (server, tool) == key);
-    let mut news = Vec::new();
-    if all_other {
-        let olds = before.iter().map(|call| Some(&call.value));
-        find_news("$".to_owned(), olds.collect(), &last.value, &mut news);
-    }
     // By its name alone, a tool that gives something else each time may take what it gives.
     let is_told = says_it_reads(recording, last.call).is_some();
-    let words = news
-        .iter()
-        .filter(|new| new.is_word() && (is_told || new.follows_equal_ones()));
-    let mut checks: Vec<Value> = words.map(News::equals).collect();
-    if checks.is_empty() && is_often {
-        checks.extend(news.iter().filter_map(News::contains_word));
-    }
-    // Of several, any may be what was awaited.
-    let change = checks.pop().filter(|_| checks.is_empty());
+    let (change, has_state) = match all_other {
+        true => awaited(before, last, [is_told, is_often]),
+        false => (None, false),
+    };
     let reads = only_reads(recording, last.call, is_often);
     let is_even = before.iter().all(|call| call.value == before[0].value);
-    let has_state = news.iter().any(News::is_state);
     let may_be_wait = match all_other {
         true => is_even || reads || has_state || (change.is_some() && before.len() > 1),
         false => reads && before.iter().any(|call| call.value != last.value),
@@ -291,77 +280,59 @@ fn is_failure(text: &str) -> bool {
     FAILURES.split(' ').any(|word| text.starts_with(word))
 }
 
-/// What the last of several results has at a path, and none before it.
-struct News<'v> {
-    path: String,
-    before: Vec<Option<&'v Value>>,
-    after: &'v Value,
+/// The check for the one thing that the last of several results has and none before it, and whether a state became another
+/// one. Whether it `is_told` that the tool reads, and whether it was asked often, decides what may be awaited.
+fn awaited(
+    before: &[&Kept<'_>],
+    last: &Kept<'_>,
+    [is_told, is_often]: [bool; 2],
+) -> (Option<Value>, bool) {
+    let (mut words, mut texts, mut has_state) = (Vec::new(), Vec::new(), false);
+    each_value_at(&last.value, &Path::default(), &mut |path, value| {
+        let olds = before.iter().map(|call| path.get(&call.value));
+        let olds: Vec<Option<&Value>> = olds.collect();
+        let path = path.to_string();
+        let is_plain = |letter: char| letter.is_ascii_alphabetic() || "$._".contains(letter);
+        if olds.contains(&Some(value)) || !path.chars().all(is_plain) {
+            return;
+        }
+        let is_word = value.is_boolean() || (value.is_string() && weight(value) == Weight::Weak);
+        if is_word && (is_told || olds.iter().all(|old| *old == olds[0])) {
+            words.push(json!({ "json_path": path, "equals": value }));
+        }
+        let word = new_word(&olds, value);
+        texts.extend(word.map(|word| super::shape::matches(&path, &format!(r"\b{word}\b"))));
+        has_state |= is_state(value) && olds.iter().all(|old| old.is_some_and(is_state));
+    });
+    let mut checks = match words.is_empty() && is_often {
+        true => texts,
+        false => words,
+    };
+    // Of several, any may be what was awaited.
+    (checks.pop().filter(|_| checks.is_empty()), has_state)
 }
 
-/// Finds what is new in a value at a path.
-fn find_news<'v>(
-    path: String,
-    before: Vec<Option<&'v Value>>,
-    after: &'v Value,
-    news: &mut Vec<News<'v>>,
-) {
-    for (key, value) in after.as_object().into_iter().flatten() {
-        let is_plain = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
-        if key.chars().all(is_plain) {
-            let olds = before.iter().map(|old| old.and_then(|old| old.get(key)));
-            find_news(format!("{path}.{key}"), olds.collect(), value, news);
-        }
-    }
-    if !before.contains(&Some(after)) {
-        news.push(News {
-            path,
-            before,
-            after,
-        });
-    }
+/// Whether a value is a few plain words, as of a job that is `queued`, `running` and then `done`.
+fn is_state(value: &Value) -> bool {
+    let text = value.as_str().unwrap_or_default().trim();
+    let is_plain = |letter: char| letter.is_alphabetic() || " _-.:".contains(letter);
+    let n_words = text.split_whitespace().count();
+    (1..=MOST_STATE_WORDS).contains(&n_words) && text.chars().all(is_plain)
 }
 
-impl News<'_> {
-    fn is_word(&self) -> bool {
-        let after = self.after;
-        after.is_boolean() || (after.is_string() && weight(after) == Weight::Weak)
-    }
-
-    fn follows_equal_ones(&self) -> bool {
-        self.before.iter().all(|value| *value == self.before[0])
-    }
-
-    fn equals(&self) -> Value {
-        json!({ "json_path": self.path, "equals": self.after })
-    }
-
-    /// Whether a few plain words became others, as of a job that is `queued`, `running` and then `done`.
-    fn is_state(&self) -> bool {
-        let is_state = |value: &Value| {
-            let text = value.as_str().unwrap_or_default().trim();
-            let has_words = text.split_whitespace().count() <= MOST_STATE_WORDS;
-            let is_plain = |letter: char| letter.is_alphabetic() || " _-.:".contains(letter);
-            !text.is_empty() && has_words && text.chars().all(is_plain)
-        };
-        is_state(self.after) && self.before.iter().all(|old| old.is_some_and(is_state))
-    }
-
-    /// The check for the one new word in a text, if the texts before have all the same words, whatever they count:
-    /// `running (30%)`.
-    fn contains_word(&self) -> Option<Value> {
-        fn words(text: &Value) -> Option<Vec<&str>> {
-            let words = text.as_str()?.split(|letter: char| !letter.is_alphabetic());
-            Some(words.filter(|word| word.len() >= SHORTEST_WORD).collect())
-        }
-        let olds: Option<Vec<_>> = self.before.iter().map(|old| old.and_then(words)).collect();
-        let olds = olds.filter(|olds| olds.iter().all(|old| *old == olds[0]))?;
-        let mut new = words(self.after)?;
-        new.retain(|word| !olds[0].contains(word));
-        let [word] = new.as_slice() else {
-            return None;
-        };
-        let is_end = !is_failure(word);
-        is_end.then(|| super::shape::matches(&self.path, &format!(r"\b{word}\b")))
+/// The one new word in a text, if the texts before have all the same words, whatever they count: `running (30%)`.
+fn new_word<'v>(olds: &[Option<&'v Value>], value: &'v Value) -> Option<&'v str> {
+    let words = |text: &'v Value| {
+        let words = text.as_str()?.split(|letter: char| !letter.is_alphabetic());
+        Some(words.filter(|word| word.len() >= SHORTEST_WORD).collect())
+    };
+    let olds: Option<Vec<Vec<&str>>> = olds.iter().map(|old| old.and_then(words)).collect();
+    let olds = olds.filter(|olds| olds.iter().all(|old| *old == olds[0]))?;
+    let mut new: Vec<&str> = words(value)?;
+    new.retain(|word| !olds[0].contains(word));
+    match new.as_slice() {
+        [word] if !is_failure(word) => Some(word),
+        _ => None,
     }
 }
 

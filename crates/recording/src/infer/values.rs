@@ -1,6 +1,5 @@
 //! Where each value of earlier results stands, and how much it says that two values are equal.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use cuecard_source::value::as_text;
@@ -10,11 +9,8 @@ use serde_json::Value;
 use super::build::snake;
 use super::texts::fragments_of;
 
-/// So many values of all results are looked at.
-pub(super) const MOST_VALUES: usize = 500_000;
-
 /// The longest text or list that is taken for a copied one, in bytes of JSON.
-const LONGEST: usize = 2_000;
+pub(super) const LONGEST: usize = 2_000;
 
 /// So many digits of a hash are written at least.
 pub(super) const SHORT_HASH: usize = 7;
@@ -34,16 +30,13 @@ const COUNTS: &str = "column count day delay depth duration end height hour inte
 /// A code of so many capital letters is no keyword or currency.
 const SHORTEST_CODE: usize = 5;
 
-/// A value's other places beyond these are not kept.
-const MOST_PLACES: usize = 20;
-
 /// A way into a result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Path {
     /// It as a JSON pointer and, without the `$` before it, as a JSONPath.
     pub(super) pointer: String,
     written: String,
-    depth: usize,
+    pub(super) depth: usize,
     /// The last key, by which people know the value; empty for the whole result.
     pub(super) name: String,
     /// The first place in a list of several, with their number: the next run may list them in another order.
@@ -137,163 +130,11 @@ impl Source {
     }
 }
 
-/// The values of the results so far, and what was known before they came.
-#[derive(Debug, Default)]
-pub(super) struct Index {
-    places: HashMap<String, Vec<(usize, Path)>>,
-    /// Words inside longer texts, with the places of these texts.
-    words: HashMap<String, Vec<(usize, Path)>>,
-    /// Texts of several words, by their first word.
-    phrases: HashMap<String, Vec<String>>,
-    /// The first call that was made with a value, its parts, or a word.
-    arguments: HashMap<String, usize>,
-    n_values: usize,
-}
-
-impl Index {
-    pub(super) fn add_arguments(&mut self, step: usize, arguments: &Value) {
-        each_value_at(arguments, &Path::default(), &mut |_, value| {
-            let text = as_text(value);
-            let is_leaf = !(value.is_array() || value.is_object());
-            let words = is_leaf.then(|| forms_of(&text)).into_iter().flatten();
-            for word in words.chain([text.as_ref()]) {
-                if word.len() <= LONGEST && self.n_values < MOST_VALUES {
-                    self.n_values += 1;
-                    self.arguments.entry(word.to_owned()).or_insert(step);
-                }
-            }
-        });
-    }
-
-    /// Whether some values were not looked at.
-    pub(super) fn is_full(&self) -> bool {
-        self.n_values >= MOST_VALUES
-    }
-
-    pub(super) fn add_result(&mut self, step: usize, result: &Value) {
-        each_value_at(result, &Path::default(), &mut |path, value| {
-            self.add_at(step, path, value);
-        });
-    }
-
-    fn add_at(&mut self, step: usize, path: &Path, value: &Value) {
-        if self.is_full() {
-            return;
-        }
-        self.n_values += 1;
-        let add = |places: &mut Vec<(usize, Path)>| {
-            if places.len() < MOST_PLACES
-                && places
-                    .last()
-                    .is_none_or(|last| last != &(step, path.clone()))
-            {
-                places.push((step, path.clone()));
-            }
-        };
-        if weight(value) != Weight::Nothing {
-            add(self.places.entry(value.to_string()).or_default());
-        }
-        let Value::String(text) = value else {
-            return;
-        };
-        if let Some((0, first)) = words(text).next()
-            && first.len() < text.trim_end().len()
-            && is_telling(value)
-        {
-            let phrases = self.phrases.entry(first.to_owned()).or_default();
-            if phrases.len() < MOST_PLACES && !phrases.contains(text) {
-                phrases.push(text.clone());
-            }
-        }
-        for word in forms_of(text).filter(|word| word != text) {
-            // Of plain words only the long ones say something, and of digits other recordings may tell.
-            let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-            let is_telling = has_digit || weight_of_text(word) == Weight::Strong;
-            if is_telling && word.len() <= LONGEST && self.n_values < MOST_VALUES {
-                self.n_values += 1;
-                add(self.words.entry(word.to_owned()).or_default());
-            }
-        }
-    }
-
-    /// The texts of several words that stand in a text, with where they do.
-    pub(super) fn phrases_in(&self, text: &str) -> Vec<(usize, String)> {
-        let mut found: Vec<(usize, String)> = Vec::new();
-        for (at, word) in words(text) {
-            let phrases = self.phrases.get(word).map_or(&[] as &[_], Vec::as_slice);
-            let is_there = |phrase: &&String| {
-                let rest = text[at..].strip_prefix(phrase.as_str());
-                rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-            };
-            let longest = phrases
-                .iter()
-                .filter(is_there)
-                .max_by_key(|phrase| phrase.len());
-            found.extend(longest.map(|phrase| (at, phrase.clone())));
-        }
-        found
-    }
-
-    /// Where a value stands, in results of calls before `step`: each with what it takes to get just this value. Those
-    /// of the first call come first, of these the shortest. With `converts` a text becomes a number where it is used.
-    pub(super) fn sources(
-        &self,
-        value: &Value,
-        (step, converts): (usize, bool),
-        results: &[Value],
-    ) -> Vec<Source> {
-        let known = self.arguments.get(as_text(value).as_ref()).copied();
-        let is_news = |source: &usize| *source < step && known.is_none_or(|known| known > *source);
-        let at = |key: &str, regex: Option<&str>| -> Vec<Source> {
-            let places = self.places.get(key).map_or(&[] as &[_], Vec::as_slice);
-            let places = places.iter().filter(|(source, _)| is_news(source));
-            let source = |(step, path): &(usize, Path)| Source {
-                step: *step,
-                path: path.clone(),
-                regex: regex.map(str::to_owned),
-            };
-            places.map(source).collect()
-        };
-        let mut found = at(&value.to_string(), None);
-        let text = as_text(value);
-        match value {
-            Value::String(_) if integer(&text).is_some() => {
-                found.extend(at(&text, Some(r"^(-?\d+)$")));
-            }
-            Value::Number(_) if converts => {
-                found.extend(at(&Value::from(&*text).to_string(), None));
-            }
-            Value::String(_) => {}
-            _ => return sorted(found),
-        }
-        if found.is_empty() && (value.is_string() || converts) {
-            let inside = self.words.get(&*text).map_or(&[] as &[_], Vec::as_slice);
-            let inside = inside.iter().filter(|(source, _)| is_news(source));
-            found.extend(inside.filter_map(|(source, path)| {
-                let around = path.get(results.get(*source)?)?.as_str()?;
-                // The user's words are others the next time.
-                let is_given = |word: &str| self.arguments.get(word).is_some_and(|at| at <= source);
-                Some(Source {
-                    step: *source,
-                    path: path.clone(),
-                    regex: Some(pattern(around, &text, &is_given)?),
-                })
-            }));
-        }
-        sorted(found)
-    }
-}
-
-fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
-    sources.sort_by_key(|source| (source.step, source.path.depth, source.path.written.len()));
-    sources
-}
-
 /// A regular expression whose first match in `text` has `word` as its group: by what stands before it on its line, and
 /// behind it. The group is all of a word, so that it never matches a part of one. Words that are given are not in it; where
 /// they stand before the word, the last match on their line is meant, or else the first below it, since they may be anything
 /// the next time.
-fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<String> {
+pub(super) fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<String> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+").expect("it is fixed"));
     let (at, _) = fragments_of(text)
         .into_iter()
@@ -555,7 +396,7 @@ pub(super) fn is_date(text: &str) -> bool {
 }
 
 /// The words of a text, and what people write for some.
-fn forms_of(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parts_of(text: &str) -> impl Iterator<Item = &str> {
     let words = fragments_of(text).flat_map(|(_, word)| [Some(word), start_of_hash(word)]);
     words.chain([date_of(text)]).flatten()
 }
@@ -638,7 +479,11 @@ pub(super) fn integer(text: &str) -> Option<Value> {
 
 /// Calls `visit` with a value and all values in it, and the ways to them; keys that would be references in a scenario lead
 /// nowhere.
-fn each_value_at<'v>(value: &'v Value, path: &Path, visit: &mut impl FnMut(&Path, &'v Value)) {
+pub(super) fn each_value_at<'v>(
+    value: &'v Value,
+    path: &Path,
+    visit: &mut impl FnMut(&Path, &'v Value),
+) {
     const DEEPEST: usize = 64;
     visit(path, value);
     match value {

@@ -156,7 +156,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
         self.n_failed.fetch_add(ids.len() as u64, Ordering::Relaxed);
         for id in &ids {
             let error = rpc_error(Some(id), &format!("cuecard record mcp: the server {why}"));
-            self.write(error.to_string().as_bytes()).await;
+            self.write(error.as_bytes()).await;
         }
     }
 

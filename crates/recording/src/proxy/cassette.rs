@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::cassette::Cassette;
-use crate::{Call, Outcome, Recording, scenario};
+use crate::{Recording, scenario};
 
 /// How often the scenario is written while calls come in, at most.
 const CHECKPOINT: Duration = Duration::from_millis(100);
@@ -236,8 +236,7 @@ impl RecordedFiles {
     /// The operating system's.
     pub fn checkpoint(&self) -> io::Result<Summary> {
         let recording = self.read()?;
-        let is_missing = |call: &&Call| call.outcome == Outcome::Missing;
-        let missing = recording.calls.iter().filter(is_missing);
+        let missing = recording.calls.iter().filter(|call| call.is_missing());
         let summary = Summary {
             n_calls: recording.calls.len(),
             missing: missing.map(|call| call.tool.clone()).collect(),
@@ -304,12 +303,10 @@ impl RecordedFiles {
 /// The text of the scenario. A call that failed may fail again; one without an answer is left out.
 fn write_scenario(recording: &Recording, name: &str) -> String {
     let mut answered = recording.clone();
-    answered
-        .calls
-        .retain(|call| call.outcome != Outcome::Missing);
+    answered.calls.retain(|call| !call.is_missing());
     let mut scenario = scenario(&answered, name);
     for (step, call) in scenario.steps.iter_mut().zip(&answered.calls) {
-        step.on_error = (!call.outcome.is_success()).then_some("skip");
+        step.on_error = (!call.is_success()).then_some("skip");
     }
     scenario.to_text()
 }

@@ -16,6 +16,7 @@ use cuecard_runtime::provider::{client, passed_on, reason};
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::timeouts::{ActivityFlag, Answering, Timeouts};
 use cuecard_runtime::workers::Worker;
+use cuecard_source::json::write_exact;
 use cuecard_wire::sse::SseReader;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
@@ -214,13 +215,14 @@ pub(super) fn ids(body: &[u8]) -> Vec<Value> {
     ids.filter(|id| !id.is_null()).collect()
 }
 
-/// An error for the request with this id.
-pub(super) fn rpc_error(id: Option<&Value>, what: &str) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": what}})
+/// An error for the request with this id, as JSON text.
+pub(super) fn rpc_error(id: Option<&Value>, what: &str) -> String {
+    write_exact(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": what}}))
 }
 
 fn refusal(what: &str, id: Option<&Value>) -> Response {
-    (StatusCode::BAD_GATEWAY, axum::Json(rpc_error(id, what))).into_response()
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::BAD_GATEWAY, json, rpc_error(id, what)).into_response()
 }
 
 /// A request with what comes of it. Without a session its answers can't come any other way.

@@ -7,17 +7,17 @@ use std::time::Duration;
 use cuecard_runtime::clock::Clock;
 use cuecard_source::decode::Items;
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::json::{changes, read_value};
+use cuecard_source::json::{changes, read_exact};
 use cuecard_source::value::{Redactor, cut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
 use super::cassette::CassetteFile;
-use crate::cassette::{CallLine, ServerLine, VERSION, line, redact};
+use crate::cassette::{ServerLine, VERSION, line, redact};
 use crate::infer::Fields;
 use crate::marks::Marks;
-use crate::{Call, Outcome, RpcError, Tool};
+use crate::{Call, RpcError, Tool};
 
 /// The longest frame that is read, in bytes. A longer one passes, and is not recorded.
 pub(super) const MAX_FRAME: usize = 64 << 20;
@@ -158,9 +158,9 @@ pub(super) fn lock(tap: &Mutex<Tap>) -> MutexGuard<'_, Tap> {
     tap.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The messages of a frame, which may be several.
+/// The messages of a frame, which may be several, for [`write_exact`](cuecard_source::json::write_exact).
 pub(super) fn messages(frame: &[u8]) -> serde_json::Result<Vec<Value>> {
-    Ok(match read_value(frame)? {
+    Ok(match read_exact(frame)? {
         Value::Array(batch) => batch,
         message => vec![message],
     })
@@ -421,7 +421,7 @@ impl Tap {
                 // It was told when the client sent it.
                 Request::UnreadCall => {}
                 Request::Call { mut call, .. } => {
-                    call.outcome = outcome(message);
+                    answer(&mut call, message);
                     call.duration = Some(self.now().saturating_sub(open.started));
                     self.write_call(*call);
                 }
@@ -518,7 +518,7 @@ impl Tap {
                 call,
                 progress_token,
             } if token.as_ref().is_none_or(|token| token == progress_token) => {
-                Some((&mut call.notifications, &mut open.bytes))
+                Some((&mut call.notifications.0, &mut open.bytes))
             }
             _ => None,
         });
@@ -591,8 +591,8 @@ impl Tap {
         call.server = self.name.clone();
         let typed = self.fields.typed(&call.arguments).into_iter();
         self.redactor.learn(typed.map(|(secret, _)| secret));
-        self.fields.see(&call.outcome);
-        let line = self.line(&CallLine::from(call));
+        self.fields.see(&call);
+        let line = self.line(&call);
         self.file.append(&line);
     }
 
@@ -604,22 +604,18 @@ impl Tap {
     }
 }
 
-/// What an answer says. An error of the protocol gets what it must have.
-fn outcome(mut answer: Value) -> Outcome {
-    let Some(mut error) = answer.get_mut("error").map(Value::take) else {
-        return Outcome::Result(answer["result"].take());
-    };
-    match (error["code"].as_i64(), error["message"].as_str()) {
-        (Some(code), Some(message)) => Outcome::Error(RpcError {
-            code,
-            message: message.to_owned(),
-            data: error["data"].take(),
-        }),
-        _ => Outcome::Error(RpcError {
-            code: -32603,
-            message: error.to_string(),
-            data: Value::Null,
-        }),
+/// Gives a call what its answer says. An error of the protocol gets what it must have.
+fn answer(call: &mut Call, mut answer: Value) {
+    match answer.get_mut("error").map(Value::take) {
+        None => call.result = Some(answer["result"].take()),
+        Some(error) => {
+            let known = serde_json::from_value(error.clone());
+            call.error = Some(known.unwrap_or_else(|_| RpcError {
+                code: -32603,
+                message: error.to_string(),
+                data: Value::Null,
+            }));
+        }
     }
 }
 

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{ProxyReport, RecordedFiles, Session, SessionFolder, Tap, Upstream};
+use crate::Recording;
 use crate::cassette::Cassette;
 use crate::infer::infer;
-use crate::{Outcome, Recording};
 
 fn files(folder: &TempDir, replaces: bool) -> RecordedFiles {
     RecordedFiles::new(&folder.path().join("a.json"), replaces)
@@ -95,7 +95,7 @@ fn parallel_calls_have_the_order_in_which_they_began() {
     let calls = recording(&files).calls;
     for (number, call) in calls.iter().enumerate() {
         assert_eq!(call.tool, format!("t{number}"));
-        assert_eq!(call.outcome == Outcome::Missing, number == 7);
+        assert_eq!(call.is_missing(), number == 7);
     }
     assert_eq!(calls.len(), 20);
 }
@@ -144,6 +144,34 @@ fn texts_and_numbers_that_json_values_cannot_hold_are_kept() {
     assert_eq!(
         Value::Object(recording(&files).calls[0].arguments.clone()),
         arguments
+    );
+}
+
+#[test]
+fn integers_of_any_length_are_written_as_they_came() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = files(&folder, false);
+    let tap = Session::new(&files, Vec::new(), &[]).tap("peer", true);
+    let (arguments, result) = (
+        r#"{"id":123456789012345678901,"text":"123456789012345678901","api_key":"k3y-of-ann"}"#,
+        r#"{"content":[],"structuredContent":{"ids":[-18446744073709551617,7]}}"#,
+    );
+    let frames = [
+        format!(
+            r#"{{"id":1,"method":"tools/call","params":{{"name":"t","arguments":{arguments}}}}}"#
+        ),
+        format!(r#"{{"id":1,"result":{result}}}"#),
+    ];
+    let mut tap = tap.lock().expect("no panic");
+    tap.client("", Some(frames[0].as_bytes()));
+    tap.server("", Some(frames[1].as_bytes()));
+    let text = fs::read_to_string(&files.cassette).expect("it is there");
+    let kept = arguments.split("k3y").next().unwrap_or_default();
+    assert!(text.contains(kept) && text.contains(result), "{text}");
+    assert!(!text.contains("k3y"), "{text}");
+    assert_eq!(
+        recording(&files).calls[0].arguments["id"],
+        "123456789012345678901"
     );
 }
 

@@ -3,8 +3,8 @@ use cuecard_trace::import::{detect_session, transcript};
 use serde_json::{Value, json};
 
 use super::{Session, session_of};
+use crate::Recording;
 use crate::infer::infer;
-use crate::{Outcome, Recording};
 
 fn read(text: &str) -> Session {
     let source = SourceFile::new("session.jsonl", text);
@@ -15,11 +15,10 @@ fn read(text: &str) -> Session {
 
 fn outline(recording: &Recording) -> Vec<String> {
     let calls = recording.calls.iter().map(|call| {
-        let outcome = match &call.outcome {
-            Outcome::Result(result) => result.to_string(),
-            Outcome::BuiltIn(value) => value.to_string(),
-            Outcome::Error(error) => format!("error {}", error.message),
-            Outcome::Missing => "missing".to_owned(),
+        let outcome = match (&call.error, &call.result) {
+            (Some(error), _) => format!("error {}", error.message),
+            (None, Some(result)) => result.to_string(),
+            (None, None) => "missing".to_owned(),
         };
         format!(
             "{} {} → {outcome}",

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::Serialize;
 use serde::de::IgnoredAny;
 
 use super::number::rounded;
@@ -16,7 +17,39 @@ use crate::value::{Json, cut};
 /// # Errors
 /// If it is no JSON.
 pub fn read_value<T: AsRef<[u8]> + ?Sized>(json: &T) -> serde_json::Result<Json> {
-    let whole = with_texts(without_lone_surrogates(json.as_ref()), is_large_integer);
+    read(json.as_ref(), "")
+}
+
+/// What [`read_exact`] puts before the digits of an integer: a noncharacter, which stands in no text.
+const LARGE: char = '\u{fdd0}';
+
+/// As [`read_value`], for what [`write_exact`] writes again: it has each integer that needs more than 64 bits as a number.
+///
+/// # Errors
+/// If it is no JSON.
+pub fn read_exact<T: AsRef<[u8]> + ?Sized>(json: &T) -> serde_json::Result<Json> {
+    read(json.as_ref(), &LARGE.to_string())
+}
+
+/// Returns `value` as JSON text, with the integers of [`read_exact`] as numbers; empty if it can't be written.
+pub fn write_exact(value: &impl Serialize) -> String {
+    let written = serde_json::to_string(value).unwrap_or_default();
+    let start = format!("\"{LARGE}");
+    let mut parts = written.split(&start);
+    let mut exact = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (text, rest) = part.split_once('"').unwrap_or((part, ""));
+        match is_large_integer(text) {
+            true => exact.extend([text, rest]),
+            // It was redacted.
+            false => exact.extend(["\"", part]),
+        }
+    }
+    exact
+}
+
+fn read(json: &[u8], mark: &str) -> serde_json::Result<Json> {
+    let whole = with_texts(without_lone_surrogates(json), is_large_integer, mark);
     // What is known to be UTF-8 as a whole need not be looked at text by text.
     match std::str::from_utf8(&whole) {
         Ok(whole) => serde_json::from_str(whole),
@@ -29,11 +62,11 @@ pub fn read_value<T: AsRef<[u8]> + ?Sized>(json: &T) -> serde_json::Result<Json>
 /// # Errors
 /// If it is no JSON.
 pub fn read_numbers_as_texts(json: &str) -> serde_json::Result<Json> {
-    serde_json::from_slice(&with_texts(json.as_bytes().into(), |_| true))
+    serde_json::from_slice(&with_texts(json.as_bytes().into(), |_| true, ""))
 }
 
-/// The same JSON with the numbers that are meant as texts; what is no JSON as it is.
-fn with_texts(json: Cow<'_, [u8]>, is_meant: fn(&str) -> bool) -> Cow<'_, [u8]> {
+/// The same JSON with the numbers that are meant as texts, which begin with `mark`; what is no JSON as it is.
+fn with_texts<'j>(json: Cow<'j, [u8]>, is_meant: fn(&str) -> bool, mark: &str) -> Cow<'j, [u8]> {
     let mut found = Vec::new();
     numbers(&json, |number, _, at| {
         if is_meant(number) {
@@ -48,6 +81,7 @@ fn with_texts(json: Cow<'_, [u8]>, is_meant: fn(&str) -> bool) -> Cow<'_, [u8]> 
     for token in found {
         whole.extend_from_slice(&json[done..token.start]);
         whole.push(b'"');
+        whole.extend_from_slice(mark.as_bytes());
         whole.extend_from_slice(&json[token.clone()]);
         whole.push(b'"');
         done = token.end;
@@ -71,7 +105,7 @@ pub fn has_inexact_number(json: &str) -> bool {
 pub fn mended<'a>(what: &str, json: &'a [u8]) -> (Cow<'a, [u8]>, Vec<Diagnostic>) {
     let whole = without_lone_surrogates(json);
     let found = warnings(what, json, matches!(whole, Cow::Owned(_)));
-    (with_texts(whole, is_large_integer), found)
+    (with_texts(whole, is_large_integer, ""), found)
 }
 
 /// The warnings that `what` has half of a surrogate pair, and a number that becomes another one when it is read: the first
@@ -155,6 +189,16 @@ mod tests {
             assert_eq!(read_value(text).expect("JSON"), expected, "{text}");
         }
         assert!(read_value("18446744073709551617 1").is_err());
+        for text in [
+            r#"{"id":18446744073709551617,"a":[-9223372036854775809,{"b":1}],"t":"18446744073709551617"}"#,
+            r#"["a\"18446744073709551617",1.5,null,18446744073709551617]"#,
+        ] {
+            assert_eq!(write_exact(&read_exact(text).expect("JSON")), text);
+        }
+        assert_eq!(
+            write_exact(&format!("{LARGE}[redacted]")),
+            r#""[redacted]""#
+        );
     }
 
     #[test]

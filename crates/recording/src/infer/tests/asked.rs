@@ -10,7 +10,7 @@ fn command(text: &str, stdout: &str) -> crate::Call {
     crate::Call {
         server: None,
         tool: "claude__bash".to_owned(),
-        outcome: crate::Outcome::BuiltIn(json!({ "stdout": stdout, "exit_code": 0 })),
+        result: Some(json!({ "stdout": stdout, "exit_code": 0 })),
         ..call("claude__bash", json!({ "command": text }), json!(null))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{call, failed, findings, of_one, param, questions, recording};
 use crate::infer::infer;
-use crate::{Call, Outcome, Server, Step, Tool, scenario};
+use crate::{Call, Server, Step, Tool, scenario};
 
 #[test]
 fn detours_are_left_out_and_polls_are_one_step() {
@@ -254,7 +254,7 @@ fn a_failed_command_is_left_out_only_for_one_like_it() {
         let result = json!({"stdout": "", "stderr": "", "exit_code": exit_code});
         Call {
             server: None,
-            outcome: Outcome::BuiltIn(result),
+            result: Some(result),
             ..call("claude__bash", arguments, json!(null))
         }
     };
@@ -281,7 +281,7 @@ fn a_call_that_took_long_gets_the_time_it_needs() {
     };
     let shell = |arguments: Value| Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": "", "stderr": "", "exit_code": 0})),
         ..call("claude__bash", arguments, json!(null))
     };
     let calls = |seconds: u64| {
@@ -347,7 +347,7 @@ fn a_call_that_took_long_gets_the_time_it_needs() {
 fn a_state_that_is_a_text_is_awaited_or_asked_about() {
     let shell = |stdout: &str| Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
         ..call("claude__bash", json!({"command": "./state"}), json!(null))
     };
     for states in [

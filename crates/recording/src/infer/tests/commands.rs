@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::{call, findings, of_one, of_two, param, questions, recording};
-use crate::{Call, Outcome};
+use crate::Call;
 
 #[test]
 fn data_reaches_a_command_by_its_environment_only() {
     let shell = |command: &str, stdout: &str| Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
         ..call(
             "claude__bash",
             json!({"command": command, "expect_exit": 0}),
@@ -60,7 +60,7 @@ fn an_output_in_a_command_is_checked_or_asked_about() {
     ] {
         let shell = Call {
             server: None,
-            outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+            result: Some(json!({"stdout": "", "stderr": "", "exit_code": 0})),
             ..call("claude__bash", json!({"command": given}), json!(null))
         };
         let add = call("add", json!({"t": "x"}), json!({"id": "n-10001"}));
@@ -101,7 +101,7 @@ fn an_output_in_a_program_of_a_server_is_a_question() {
 fn the_exit_code_that_is_expected_is_no_word_of_the_prompt() {
     let command = Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": "", "stderr": "", "exit_code": 0})),
         ..call(
             "claude__bash",
             json!({"command": "true", "expect_exit": 0}),

@@ -5,9 +5,9 @@ use cuecard_source::value::as_text;
 use serde_json::{Value, json};
 
 use super::{call, findings, of_one, of_two, param, questions, recording};
+use crate::Call;
 use crate::cassette::Cassette;
 use crate::infer::infer;
-use crate::{Call, Outcome};
 
 #[test]
 fn a_copied_id_is_an_output_and_a_title_of_the_prompt_a_variable() {
@@ -372,7 +372,7 @@ fn a_short_id_of_a_container_is_a_question() {
     let id = "4f6c1d2e3b4a5968778695a4b3c2d1e04f6c1d2e3b4a5968778695a4b3c2d1e0";
     let shell = |command: &str, stdout: String| Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
         ..call("claude__bash", json!({ "command": command }), json!(null))
     };
     let one = of_one(&recording(
@@ -564,7 +564,7 @@ fn a_value_is_asked_about_once_however_often_it_is_used() {
         use_it("due", json!({"by": "2026-05-23"})),
     ];
     let mut one = recording("Move it up to 2026", calls);
-    one.calls[0].outcome = Outcome::Result(json!({"content": [
+    one.calls[0].result = Some(json!({"content": [
         {"type": "text", "text": r#"{"id": 7, "count": 7, "due": "2026-05-23"}"#},
     ]}));
     let inferred = of_one(&one);
@@ -623,12 +623,12 @@ fn a_number_in_another_form_is_a_question() {
 fn lines_of_a_file_that_are_written_back_are_a_question() {
     let shell = |command: &str, stdout: &str| Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
         ..call("claude__bash", json!({"command": command}), json!(null))
     };
     let write = |path: &str, content: &str| Call {
         server: None,
-        outcome: Outcome::BuiltIn(Value::Null),
+        result: Some(Value::Null),
         ..call(
             "claude__write",
             json!({"file_path": path, "content": content}),
@@ -637,7 +637,7 @@ fn lines_of_a_file_that_are_written_back_are_a_question() {
     };
     let read = Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"content": "     1\tport = a\n     2\thost = b\n"})),
+        result: Some(json!({"content": "     1\tport = a\n     2\thost = b\n"})),
         ..call(
             "claude__read",
             json!({"file_path": "app.toml"}),
@@ -648,7 +648,7 @@ fn lines_of_a_file_that_are_written_back_are_a_question() {
     let asked = |calls: Vec<Call>| {
         let inferred = of_one(&recording("Go", calls));
         let texts = questions(&inferred).into_iter();
-        let own = texts.filter(|text| text.contains("is it a change of that text?"));
+        let own = texts.filter(|text| text.contains("`port = a"));
         own.count()
     };
     for first in [
@@ -665,7 +665,6 @@ fn lines_of_a_file_that_are_written_back_are_a_question() {
             1,
             "{first:?}"
         );
-        assert_eq!(asked(vec![first.clone(), write("other.toml", changed)]), 0);
         assert_eq!(
             asked(vec![
                 first.clone(),

@@ -8,7 +8,7 @@ use serde_json_path::JsonPath;
 
 use super::{call, filled, findings, of_one, param, recording};
 use crate::infer::infer;
-use crate::{Call, Outcome, Recording};
+use crate::{Call, Recording};
 
 /// What an argument is made of.
 #[derive(Debug, Clone)]
@@ -140,10 +140,8 @@ proptest! {
                     }
                 }
             }
-            let result = match &first.calls[step].outcome {
-                Outcome::Result(result) => result["content"][0]["text"].as_str().unwrap_or_default(),
-                _ => "",
-            };
+            let result = first.calls[step].result.as_ref().expect("a result");
+            let result = result["content"][0]["text"].as_str().unwrap_or_default();
             let result: Value = serde_json::from_str(result).expect("JSON");
             for (name, path) in &written.output {
                 let path = JsonPath::parse(path.as_str().expect("a path")).expect("a JSONPath");

@@ -19,7 +19,7 @@ use cuecard_tool_call::format::{Scope, check_references, read};
 use serde_json::{Value, json};
 
 use super::{Inferred, infer};
-use crate::{Call, Outcome, Recording, Step};
+use crate::{Call, Recording, Step};
 
 fn call(tool: &str, arguments: Value, result: Value) -> Call {
     let text = match &result {
@@ -30,18 +30,14 @@ fn call(tool: &str, arguments: Value, result: Value) -> Call {
         server: Some("demo".to_owned()),
         tool: tool.to_owned(),
         arguments: arguments.as_object().cloned().unwrap_or_default(),
-        outcome: Outcome::Result(json!({ "content": [{ "type": "text", "text": text }] })),
-        started: None,
-        duration: None,
-        notifications: Vec::new(),
+        result: Some(json!({ "content": [{ "type": "text", "text": text }] })),
+        ..Call::default()
     }
 }
 
 fn failed(tool: &str, arguments: Value, text: &str) -> Call {
     Call {
-        outcome: Outcome::Result(
-            json!({ "content": [{ "type": "text", "text": text }], "isError": true }),
-        ),
+        result: Some(json!({ "content": [{ "type": "text", "text": text }], "isError": true })),
         ..call(tool, arguments, json!(null))
     }
 }

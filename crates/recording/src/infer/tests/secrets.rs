@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{call, failed, findings, of_one, param, questions, recording};
+use crate::Call;
 use crate::infer::infer;
-use crate::{Call, Outcome};
 
 #[test]
 fn secrets_are_variables_without_a_value_wherever_they_stand() {
@@ -152,7 +152,7 @@ fn no_secret_is_left_where_recordings_differ_or_a_result_shows_one() {
 fn a_password_in_quotes_is_a_secret_wherever_it_stands() {
     let shell = Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": "", "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": "", "stderr": "", "exit_code": 0})),
         ..call(
             "claude__bash",
             json!({"command": "curl -u ann:hunter2hunter http://x.ex"}),
@@ -336,6 +336,29 @@ fn what_stands_around_a_secret_tells_it() {
         "echo \"X\" | gh auth login --with-token",
         "printf %s X | gh secret set TOKEN",
         "gh secret set API_TOKEN --body X",
+        "echo X | sudo -S apt install jq",
+        "printf '%s\\n' \"X\" | sudo -k -S -- sh -c 'id; ls'",
+        "sudo -S id <<< X",
+        "sudo -S id <<EOF\nX\nEOF\nls",
+        "echo 'bot:X' | sudo chpasswd",
+        "chpasswd <<< \"bot:X\"",
+        "cat <<'END' | chpasswd -e\nann:X\nEND",
+        "cat <<A > a\nsome text\nA\nchpasswd <<B\nann:X\nB",
+        "echo X | passwd --stdin bot",
+        "printf 'X\\nX\\n' | passwd bot",
+        "yes X | passwd bot",
+        "docker login -u bot -pX reg.example",
+        "docker login -u bot --password-stdin reg.example <<<'X'",
+        "docker login --password-stdin reg.example <<EOF\nX\nEOF",
+        "echo X | tr -d '\\r' | podman login -u bot --password-stdin reg.example",
+        "echo -n X | gpg --batch --passphrase-fd 0 -c a.txt",
+        "echo X | openssl enc -aes-256-cbc -pass stdin -in a -out b",
+        "echo X | cryptsetup open /dev/sdb1 data -",
+        "echo -n \"X\" | gcloud secrets create db --data-file=-",
+        "echo X | npx wrangler secret put DB",
+        "sshpass -pX ssh h",
+        "mysql -pX -e 'select 1'",
+        "kinit bot@EXAMPLE <<< X",
         "npm config set //registry.npmjs.org/:_authToken X",
         "aws configure set aws_secret_access_key X",
         "cargo login X",
@@ -388,6 +411,14 @@ fn what_stands_around_a_secret_tells_it() {
         "password: generated",
         "curl -b \"lang=correcthorse\" https://a.example",
         "echo correcthorse | docker load",
+        "echo correcthorse | sudo tee /etc/motd",
+        "echo correcthorse || docker login reg.example",
+        "echo correcthorse; docker login reg.example",
+        "echo $PW | docker login --password-stdin",
+        "cat <<EOF > a.txt\ncorrecthorse\nEOF",
+        "sudo -S id <<< $PW\nlsblk\ncorrecthorse",
+        "grep -c password <<< \"a correcthorse\"",
+        "echo correcthorse | tee passwords.txt",
         "getByLabel('Name').fill('correcthorse')",
     ] {
         let inferred = of(json!({ "command": plain }));
@@ -400,7 +431,7 @@ fn a_secret_inside_of_a_word_is_the_variable_and_no_part_of_it_is_shown() {
     const SECRET: &str = "kX9qLm72vB";
     let shell = |command: &str, stdout: &str| Call {
         server: None,
-        outcome: Outcome::BuiltIn(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
+        result: Some(json!({"stdout": stdout, "stderr": "", "exit_code": 0})),
         ..call("claude__bash", json!({ "command": command }), json!(null))
     };
     let glued = || shell("mysql -pkX9qLm72vB -e 'select 1'", "");

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use serde_json_path::JsonPath;
 
 use super::{call, filled, findings, of_one, questions, recording};
+use crate::Recording;
 use crate::infer::infer;
-use crate::{Outcome, Recording};
 
 /// The calls of an agent that uses a value in one way. Results are JSON, or texts.
 fn uses(way: &str, value: &str) -> Option<Recording> {
@@ -172,7 +172,7 @@ fn played(scenario: &crate::Scenario, values: [&str; 2], results: &Recording) ->
     let mut sent = Vec::new();
     for (step, call) in scenario.steps.iter().zip(&results.calls) {
         sent.push(filled(&json!(step.params), &known));
-        let Outcome::Result(result) = &call.outcome else {
+        let Some(result) = &call.result else {
             continue;
         };
         let text = result["content"][0]["text"].as_str().expect("a text");
