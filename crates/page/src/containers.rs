@@ -210,6 +210,12 @@ impl Finder<'_> {
         })
     }
 
+    /// The parts of the page of a kind that have a text which `fits`.
+    pub(crate) fn places_by(&self, kind: ContainerKind, fits: &dyn Fn(&str) -> bool) -> Vec<Place> {
+        let named = self.named_places(kind, None, fits);
+        named.into_iter().map(|(place, _)| place).collect()
+    }
+
     /// A container as it is kept, by a text in it.
     fn container_with(&self, kind: ContainerKind, id: NodeId, text: &ContainedText) -> Container {
         let element = self.state.element(id).filter(|_| kind.is_item());
@@ -260,7 +266,7 @@ impl Finder<'_> {
 
     /// The parts of the page with a text that `fits`, each with those of its texts. Of items inside each other only the
     /// innermost with the text count.
-    fn named_places(
+    pub(crate) fn named_places(
         &self,
         kind: ContainerKind,
         made: Option<&str>,
@@ -309,7 +315,7 @@ impl Finder<'_> {
     /// The visible elements of a kind, and those of a class that are `made` so: a card that is alone in its column is
     /// made as the others are.
     fn containers_of(&self, kind: ContainerKind, made: Option<&str>) -> Vec<NodeId> {
-        let made = made.filter(|made| made.contains('.'));
+        let made = made.filter(|made| !matches!(*made, "div" | "span"));
         let is_made_so = |element: &DomElement| made.is_some_and(|made| made_of(element) == made);
         self.state
             .elements()
@@ -339,7 +345,12 @@ impl Finder<'_> {
             && matches!(self.likes(id), likes if likes.len() > 1 && likes.iter().copied().any(acts))
     }
 
-    fn is_container(&self, id: NodeId, element: &DomElement, kind: ContainerKind) -> bool {
+    pub(crate) fn is_container(
+        &self,
+        id: NodeId,
+        element: &DomElement,
+        kind: ContainerKind,
+    ) -> bool {
         let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
         match kind {
             ContainerKind::Section => {
@@ -417,6 +428,25 @@ impl Finder<'_> {
             .map(|(outer, _)| outer)
     }
 
+    /// Whether `outer` is a line of a list that is made of no list elements: with one element of the kind in it, as those
+    /// beside it.
+    fn is_line(&self, outer: NodeId, inner: NodeId) -> bool {
+        const MOST_IN_LINE: u32 = 20;
+        let Some(element) = self.state.element(inner) else {
+            return false;
+        };
+        let has_one = |id: NodeId| {
+            let inside = self.state.descendants(id);
+            let alike = inside.filter(|(_, other)| {
+                other.is_visible && other.role == element.role && other.tag_name == element.tag_name
+            });
+            alike.count() == 1
+        };
+        self.size(outer) <= MOST_IN_LINE
+            && has_one(outer)
+            && matches!(self.likes(outer), likes if likes.len() > 1 && likes.iter().all(|&like| has_one(like)))
+    }
+
     /// Whether a neighbour of `outer` that is made alike has a twin of what is inside `outer`.
     pub(crate) fn is_parallel(&self, outer: NodeId, inner: NodeId) -> bool {
         let Some(element) = self.state.element(inner) else {
@@ -454,6 +484,30 @@ impl Finder<'_> {
             .then_some((item, container))
     }
 
+    /// The item that an element is in, by a text that tells it from others and that is not the element's own. What follows
+    /// the element's own text says nothing of the item: it is called by the element itself.
+    pub(crate) fn item_of(&self, id: NodeId) -> Option<(NodeId, Container)> {
+        let (item, _) = self.state.ancestor_elements(id).find(|(outer, element)| {
+            self.is_item(*outer, element)
+                || self.is_parallel(*outer, id)
+                || self.is_line(*outer, id)
+        })?;
+        let mut texts = self.item_texts(item);
+        let is_own = |text: &ContainedText| self.is_own_text(id, text.element, &text.text);
+        if let Some(own) = texts.iter().position(is_own) {
+            let mut nth = 0;
+            texts.retain(|text| {
+                nth += 1;
+                let is_before = nth <= own && !is_figure(&text.text);
+                (is_before || text.at == TextPlace::Heading) && !is_own(text)
+            });
+        }
+        let text = self.distinguishing(item, &texts)?;
+        let kind = item_kind(self.state.element(item)?);
+        (text.text.chars().count() <= LONGEST_TEXT)
+            .then(|| (item, self.container_with(kind, item, text)))
+    }
+
     /// Whether a text is that of an element: it goes where the element goes, and says of no container which it is.
     fn is_own_text(&self, id: NodeId, place: NodeId, text: &str) -> bool {
         self.range(id).contains(&place.0)
@@ -482,7 +536,7 @@ impl Finder<'_> {
     }
 
     /// What tells an item from others, and the element that has that text.
-    fn container_of(&self, item: NodeId) -> Option<(Container, NodeId)> {
+    pub(crate) fn container_of(&self, item: NodeId) -> Option<(Container, NodeId)> {
         let texts = self.item_texts(item);
         let text = self.distinguishing(item, &texts)?;
         let kind = item_kind(self.state.element(item)?);

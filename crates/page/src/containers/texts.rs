@@ -23,7 +23,7 @@ pub(crate) struct ContainedText {
 
 impl Finder<'_> {
     /// The texts that a container is known by: its name, its heading, and of an item every cell and line.
-    pub(super) fn container_texts(&self, id: NodeId, kind: ContainerKind) -> Vec<ContainedText> {
+    pub(crate) fn container_texts(&self, id: NodeId, kind: ContainerKind) -> Vec<ContainedText> {
         let text = |text: String, at| ContainedText {
             text: single_spaces(&text),
             at,

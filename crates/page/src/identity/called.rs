@@ -159,7 +159,7 @@ pub(super) fn is_of_kind(one: &DomElement, other: &DomElement) -> bool {
 
 /// Whether two names are the same but for gaps between their words: whether parts of a name stand apart is for the style
 /// sheet to say, which is another one elsewhere. Between numbers a gap counts.
-fn is_without_gaps(name: &str, other: &str) -> bool {
+pub(super) fn is_without_gaps(name: &str, other: &str) -> bool {
     let count = |name: &str| name.chars().filter(|sign| sign.is_alphanumeric()).count();
     let squeezed = |name: &str| {
         let mut whole = String::new();

@@ -2,6 +2,7 @@
 
 mod called;
 mod fingerprint;
+mod gate;
 mod neighbours;
 mod place;
 mod renamed;
@@ -11,4 +12,5 @@ mod verdict;
 
 pub use fingerprint::Identification;
 pub use fingerprint::LONGEST_TEXT;
+pub use gate::{Decision, Facts};
 pub use verdict::{Difference, Healing, Remembered, Scored, Verdict};

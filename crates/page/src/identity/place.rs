@@ -97,7 +97,7 @@ impl Finder<'_> {
 
     /// The headings over what begins at a node, nearest first: the nearest before it, and before that the nearest of a
     /// higher level. Each stands beside what that is in, alone or in a bar of its own, and in no other item.
-    fn headings_above(&self, start: u32) -> Vec<String> {
+    pub(super) fn headings_above(&self, start: u32) -> Vec<String> {
         const MOST_IN_BAR: usize = 12;
         let holds = |outer: &NodeId| {
             let end = self.state.node(*outer).end;
