@@ -41,7 +41,6 @@ struct Old {
     state: DomState,
     target: NodeId,
     known: Identification,
-    facts: Facts,
     sentence: String,
     page: String,
 }
@@ -96,10 +95,13 @@ fn main() {
             continue;
         }
         let known = finder.identify(id, phrase.as_ref()).unwrap();
-        let facts = finder.facts(id, phrase.as_ref()).unwrap();
-        let again = finder.gate(&facts, &known.selectors);
+        let facts = known.fingerprint.clone();
+        let again = finder.verdict(Remembered {
+            selectors: &known.selectors,
+            fingerprint: &facts,
+        });
         match &again {
-            Decision::Same {
+            Verdict::Same {
                 id: found,
                 is_certain: true,
             } if *found == id => {}
@@ -126,7 +128,6 @@ fn main() {
             Some(Old {
                 target,
                 known,
-                facts,
                 sentence,
                 page,
                 state: st,
@@ -186,22 +187,18 @@ fn main() {
                 let finder = Finder::new(st, "data-testid");
                 let is_last = nth + 1 == states.len();
                 let (target, certain) = if new {
-                    let d = finder.gate(&old.facts, &old.known.selectors);
+                    let d = finder.verdict(Remembered {
+                        selectors: &old.known.selectors,
+                        fingerprint: &old.known.fingerprint,
+                    });
                     why = word(&d);
                     match d {
-                        Decision::Same { id, is_certain } => (Some(id), is_certain),
-                        Decision::Moved { id, .. } => (Some(id), false),
+                        Verdict::Same { id, is_certain } => (Some(id), is_certain),
+                        Verdict::Healed { id, .. } => (Some(id), false),
                         _ => (None, false),
                     }
                 } else {
-                    let r = Remembered {
-                        selectors: &old.known.selectors,
-                        fingerprint: &old.known.fingerprint,
-                    };
-                    let v = finder.verdict(r);
-                    why = v.as_str().to_owned();
-                    let certain = matches!(&v, Verdict::Same(id) if finder.is_as_it_was(*id, r));
-                    (v.target(), certain)
+                    (None, false)
                 };
                 if let Some(id) = target
                     && (certain || is_last)
@@ -290,7 +287,7 @@ fn main() {
                 old.page, old.sentence, words[0].0, words[0].1, words[1].0, words[1].1
             );
             if std::env::var_os("FACTS").is_some() {
-                println!("   {:?}", old.facts);
+                println!("   {:?}", old.known.fingerprint);
             }
         }
     }
@@ -307,12 +304,12 @@ fn main() {
         );
     }
 }
-fn word(d: &Decision) -> String {
+fn word(d: &Verdict) -> String {
     match d {
-        Decision::Same { is_certain, .. } => format!("same: {is_certain}"),
-        Decision::Moved { check, .. } => format!("moved: {check}"),
-        Decision::Renamed { check, .. } => format!("renamed: {check}"),
-        Decision::Ambiguous { check, .. } => format!("ambiguous: {check}"),
-        Decision::Gone { check } => format!("gone: {check}"),
+        Verdict::Same { is_certain, .. } => format!("same: {is_certain}"),
+        Verdict::Healed { check, .. } => format!("moved: {check}"),
+        Verdict::Renamed { check, .. } => format!("renamed: {check}"),
+        Verdict::Ambiguous { check, .. } => format!("ambiguous: {check}"),
+        Verdict::Gone { check } => format!("gone: {check}"),
     }
 }

@@ -1,5 +1,6 @@
 //! What elements are in: rows, cards, sections, dialogs, by the texts that tell them from others of their kind.
 
+mod outline;
 mod texts;
 
 use std::ops::Range;
@@ -167,55 +168,6 @@ impl Finder<'_> {
         Some(self.container_with(said.kind, NodeId(place.start), text))
     }
 
-    /// The named containers around an element that are no items, innermost first: dialogs, forms, sections, tables.
-    pub(crate) fn named_around(&self, id: NodeId) -> impl Iterator<Item = Container> {
-        const KINDS: &[ContainerKind] = &[
-            ContainerKind::Dialog,
-            ContainerKind::Form,
-            ContainerKind::Table,
-            ContainerKind::List,
-            ContainerKind::Section,
-        ];
-        let of_element = |outer: NodeId, element: &DomElement| {
-            let kind = *KINDS
-                .iter()
-                .find(|kind| self.is_container(outer, element, **kind))?;
-            let text = self.container_texts(outer, kind).into_iter().next()?;
-            Some((self.range(outer), kind, text))
-        };
-        let mut around: Vec<(Place, ContainerKind, ContainedText)> = self
-            .state
-            .ancestor_elements(id)
-            .filter_map(|(outer, element)| of_element(outer, element))
-            .collect();
-        let headed = self
-            .headed()
-            .into_iter()
-            .filter(|(heading, place)| place.contains(&id.0) && heading.0 != id.0);
-        around.extend(headed.map(|(heading, place)| {
-            let text = ContainedText {
-                text: self.element_name(heading),
-                at: TextPlace::Heading,
-                element: heading,
-                cell: None,
-            };
-            (place, ContainerKind::Section, text)
-        }));
-        around.sort_by_key(|(place, ..)| place.end - place.start);
-        around.into_iter().map(|(_, kind, text)| Container {
-            kind,
-            text: Some(text.text),
-            at: text.at,
-            ..Container::default()
-        })
-    }
-
-    /// The parts of the page of a kind that have a text which `fits`.
-    pub(crate) fn places_by(&self, kind: ContainerKind, fits: &dyn Fn(&str) -> bool) -> Vec<Place> {
-        let named = self.named_places(kind, None, fits);
-        named.into_iter().map(|(place, _)| place).collect()
-    }
-
     /// A container as it is kept, by a text in it.
     fn container_with(&self, kind: ContainerKind, id: NodeId, text: &ContainedText) -> Container {
         let element = self.state.element(id).filter(|_| kind.is_item());
@@ -226,7 +178,6 @@ impl Finder<'_> {
             column: self.column(id, text),
             made: element.map(made_of),
             nodes: element.map(|_| self.size(id)),
-            below: Vec::new(),
         }
     }
 
@@ -243,30 +194,9 @@ impl Finder<'_> {
         place.end - place.start <= most
     }
 
-    /// The part of the page that nested containers are, the innermost first.
-    ///
-    /// # Errors
-    /// With how many there are, if not one.
-    pub(crate) fn place_within(&self, within: &[Container]) -> Result<Option<Place>, usize> {
-        let mut around: Option<Place> = None;
-        for container in within.iter().rev() {
-            let mut found = self.places_of(container);
-            if let Some(around) = &around {
-                found.retain(|place| is_inside(place, around));
-            }
-            match found.as_slice() {
-                [one] => around = Some(one.clone()),
-                // Of several without a name none is meant.
-                [] if container.text.is_none() => return Err(self.all_of(container.kind).len()),
-                several => return Err(several.len()),
-            }
-        }
-        Ok(around)
-    }
-
     /// The parts of the page with a text that `fits`, each with those of its texts. Of items inside each other only the
     /// innermost with the text count.
-    pub(crate) fn named_places(
+    fn named_places(
         &self,
         kind: ContainerKind,
         made: Option<&str>,
@@ -345,12 +275,7 @@ impl Finder<'_> {
             && matches!(self.likes(id), likes if likes.len() > 1 && likes.iter().copied().any(acts))
     }
 
-    pub(crate) fn is_container(
-        &self,
-        id: NodeId,
-        element: &DomElement,
-        kind: ContainerKind,
-    ) -> bool {
+    fn is_container(&self, id: NodeId, element: &DomElement, kind: ContainerKind) -> bool {
         let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
         match kind {
             ContainerKind::Section => {
@@ -428,25 +353,6 @@ impl Finder<'_> {
             .map(|(outer, _)| outer)
     }
 
-    /// Whether `outer` is a line of a list that is made of no list elements: with one element of the kind in it, as those
-    /// beside it.
-    fn is_line(&self, outer: NodeId, inner: NodeId) -> bool {
-        const MOST_IN_LINE: u32 = 20;
-        let Some(element) = self.state.element(inner) else {
-            return false;
-        };
-        let has_one = |id: NodeId| {
-            let inside = self.state.descendants(id);
-            let alike = inside.filter(|(_, other)| {
-                other.is_visible && other.role == element.role && other.tag_name == element.tag_name
-            });
-            alike.count() == 1
-        };
-        self.size(outer) <= MOST_IN_LINE
-            && has_one(outer)
-            && matches!(self.likes(outer), likes if likes.len() > 1 && likes.iter().all(|&like| has_one(like)))
-    }
-
     /// Whether a neighbour of `outer` that is made alike has a twin of what is inside `outer`.
     pub(crate) fn is_parallel(&self, outer: NodeId, inner: NodeId) -> bool {
         let Some(element) = self.state.element(inner) else {
@@ -482,30 +388,6 @@ impl Finder<'_> {
         let name = container.text.as_deref().unwrap_or_default();
         (!self.is_own_text(id, text, name) && name.chars().count() <= LONGEST_TEXT)
             .then_some((item, container))
-    }
-
-    /// The item that an element is in, by a text that tells it from others and that is not the element's own. What follows
-    /// the element's own text says nothing of the item: it is called by the element itself.
-    pub(crate) fn item_of(&self, id: NodeId) -> Option<(NodeId, Container)> {
-        let (item, _) = self.state.ancestor_elements(id).find(|(outer, element)| {
-            self.is_item(*outer, element)
-                || self.is_parallel(*outer, id)
-                || self.is_line(*outer, id)
-        })?;
-        let mut texts = self.item_texts(item);
-        let is_own = |text: &ContainedText| self.is_own_text(id, text.element, &text.text);
-        if let Some(own) = texts.iter().position(is_own) {
-            let mut nth = 0;
-            texts.retain(|text| {
-                nth += 1;
-                let is_before = nth <= own && !is_figure(&text.text);
-                (is_before || text.at == TextPlace::Heading) && !is_own(text)
-            });
-        }
-        let text = self.distinguishing(item, &texts)?;
-        let kind = item_kind(self.state.element(item)?);
-        (text.text.chars().count() <= LONGEST_TEXT)
-            .then(|| (item, self.container_with(kind, item, text)))
     }
 
     /// Whether a text is that of an element: it goes where the element goes, and says of no container which it is.

@@ -103,7 +103,6 @@ pub fn counts(style: Style, steps: &[Looked<'_>]) -> String {
         "healed",
         "renamed",
         "ambiguous",
-        "wrong target",
         "gone",
         "failed",
         "done",
@@ -153,15 +152,6 @@ fn entry((step, was_done): &Looked<'_>) -> Json {
     put("selector", json!(step.selector));
     if let Some(verdict) = &step.verdict {
         put("reason", json!(verdict.reason));
-        put("score", json!(verdict.score));
-        put("next", json!(verdict.next));
-        let differences = verdict.differences.iter().map(|[field, remembered, found]| {
-            json!({"field": field, "remembered": remembered, "found": found})
-        });
-        let differences: Vec<Json> = differences.collect();
-        if !differences.is_empty() {
-            put("differences", differences.into());
-        }
     }
     if !step.candidates.is_empty() {
         put("candidates", json!(step.candidates));

@@ -629,11 +629,21 @@ async fn case(
     )
     .await;
     let Changing {
-        answer, request, dumped, ..
+        answer,
+        request,
+        dumped,
+        ..
     } = changing;
-    if answer["ok"] == true && let Some(states) = dumped.filter(|states| !states.is_empty()) {
+    if answer["ok"] == true
+        && let Some(states) = dumped.filter(|states| !states.is_empty())
+    {
         dump(sentence, &name, &answer, states);
-        return Ok(Case { name, words: String::new(), verdict: "dumped".to_owned(), is_obvious: false });
+        return Ok(Case {
+            name,
+            words: String::new(),
+            verdict: "dumped".to_owned(),
+            is_obvious: false,
+        });
     }
     if answer["ok"] != true {
         // A page that is not even loaded is lost too.
@@ -674,18 +684,33 @@ async fn case(
 
 fn dump(sentence: &Sentence, name: &str, answer: &Value, states: Vec<Value>) {
     use std::hash::{Hash, Hasher};
-    let folder = std::path::PathBuf::from(std::env::var_os("CUECARD_ADVERSARY_DUMP").expect("a folder"));
+    let folder =
+        std::path::PathBuf::from(std::env::var_os("CUECARD_ADVERSARY_DUMP").expect("a folder"));
     let mut hash = std::hash::DefaultHasher::new();
     let address = |address: &ElementAddress| -> Value {
-        let scope: Vec<Value> = address.scope.iter().map(|hop| json!({"kind": hop.kind.as_str(), "xpath": hop.xpath})).collect();
+        let scope: Vec<Value> = address
+            .scope
+            .iter()
+            .map(|hop| json!({"kind": hop.kind.as_str(), "xpath": hop.xpath}))
+            .collect();
         json!({"scope": scope, "xpath": address.xpath})
     };
     let target = address(&sentence.address);
-    (&sentence.page, &sentence.step.description, target.to_string()).hash(&mut hash);
+    (
+        &sentence.page,
+        &sentence.step.description,
+        target.to_string(),
+    )
+        .hash(&mut hash);
     let key = format!("{:016x}", hash.finish());
     let old = folder.join(format!("old-{key}.json"));
     if !old.exists() {
-        let state = sentence.scene.as_ref().expect("a scene").state.to_recorded();
+        let state = sentence
+            .scene
+            .as_ref()
+            .expect("a scene")
+            .state
+            .to_recorded();
         let record = json!({"page": sentence.page, "sentence": sentence.step.description, "target": target, "state": state});
         std::fs::write(old, record.to_string()).expect("writable");
     }

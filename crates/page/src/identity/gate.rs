@@ -1,496 +1,414 @@
-//! The gate before an action: whether an element of a page is the one that was meant. It decides by few exact facts, asks
-//! that one element alone has them, and lets newcomers object. Each refusal is one failed check, and says which.
+//! The gate before an action: whether an element of a page is the one that was meant.
+//!
+//! It decides by few exact facts, asks that one element alone has them, and lets newcomers object. Each refusal is one failed
+//! check, and says which.
 
-use super::fingerprint::LONGEST_TEXT;
 use crate::containers::{Place, is_cell, is_field};
-use crate::describe::is_frame;
-use crate::dom::{DomElement, DomKind, NodeId};
-use crate::selector::{Finder, Selector, looks_generated};
-use crate::sentences::Phrase;
+use crate::dom::{DomElement, DomKind, HopKind, NodeId};
+use crate::selector::{Finder, Selector, is_counted, looks_generated};
 use crate::snapshot::single_spaces;
 use crate::words::{fold_name, tokens};
-use crate::{Container, ContainerKind, TextPlace};
-use cuecard_source::value::cut;
+use crate::{Container, Fingerprint};
 
 /// How many elements a message lists.
 const LISTED: usize = 3;
 
-/// What an element was, to know it again.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Facts {
-    /// Its role; empty if it has none.
-    pub role: String,
-    /// Its tag, if it has no role.
-    pub tag: Option<String>,
-    /// The type of an `input` that is no button.
-    pub input_type: Option<String>,
-    /// Its accessible name.
-    pub name: String,
-    /// The text on it, or before a field without a name, if that is not its name.
-    pub text: Option<String>,
-    /// Its test id.
-    pub test_id: Option<String>,
-    /// What it stands in, innermost first: its item, frames, dialogs, named sections.
-    pub outline: Vec<Container>,
-    /// Whether it is the innermost of these itself.
-    pub is_container: bool,
-    /// The folded names of the others of its kind in the innermost of these; `None` if they are not known.
-    pub siblings: Option<Vec<String>>,
-    /// Whether no other element of its kind on the page was called so.
-    pub is_alone: bool,
-    /// Which of several it is, if the sentence said so: 1 is the first, -1 the last.
-    pub position: Option<i32>,
-    /// The heading of its column, if it is known by that.
-    pub column: Option<String>,
+/// What a step remembers of its element.
+#[derive(Debug, Clone, Copy)]
+pub struct Remembered<'a> {
+    /// Its selectors, the most lasting first.
+    pub selectors: &'a [Selector],
+    /// What it was.
+    pub fingerprint: &'a Fingerprint,
 }
 
-/// What the gate decided.
+/// Whether an element is still the one that was meant. A check is in words, as a fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// It is the element.
+pub enum Verdict {
+    /// It is.
     Same {
         /// The element.
         id: NodeId,
-        /// Whether nothing about it changed.
+        /// Whether its place, name, text and ids are as they were, and nothing new shares a word with its name.
         is_certain: bool,
     },
-    /// It is the element, and a section around it is gone or has another name.
-    Moved {
+    /// It is, and a section around it is gone or has another name.
+    Healed {
         /// The element.
         id: NodeId,
-        /// What is not there any more.
+        /// What changed.
         check: String,
     },
-    /// Another name has its id: only a person can say whether it is the one.
+    /// Something that is called otherwise has its id: whether it is the one, only a person can say.
     Renamed {
         /// What would take its place.
         id: NodeId,
         /// The failed check.
         check: String,
     },
-    /// Several could be meant.
+    /// Several could be.
     Ambiguous {
-        /// They, in the order of the page.
+        /// The first of them, in the order of the page.
         candidates: Vec<NodeId>,
         /// The failed check.
         check: String,
     },
-    /// None could.
+    /// None is.
     Gone {
         /// The failed check.
         check: String,
     },
 }
 
-impl Facts {
-    /// What it was called: its name, else the text on it.
-    pub fn called(&self) -> &str {
-        match self.name.is_empty() {
-            true => self.text.as_deref().unwrap_or_default(),
-            false => &self.name,
+impl Verdict {
+    /// The word for it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Same { .. } => "same",
+            Self::Healed { .. } => "healed",
+            Self::Renamed { .. } => "renamed",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::Gone { .. } => "gone",
         }
     }
 
-    fn is_kind(&self, element: &DomElement) -> bool {
-        // What takes a file is often hidden behind a button.
-        (element.is_visible || self.input_type.as_deref() == Some("file"))
-            && element.role == self.role
-            && self.tag.as_ref().is_none_or(|tag| element.tag_name == *tag)
-            && kind_of_input(element) == self.input_type
+    /// The element to act on; none unless it is the same or healed.
+    pub fn target(&self) -> Option<NodeId> {
+        match self {
+            Self::Same { id, .. } | Self::Healed { id, .. } => Some(*id),
+            Self::Renamed { .. } | Self::Ambiguous { .. } | Self::Gone { .. } => None,
+        }
     }
 
-    fn n_frames(&self) -> usize {
-        let frames = self.outline.iter();
-        frames
-            .filter(|container| container.kind == ContainerKind::Frame)
-            .count()
-    }
-}
-
-/// A text that says something, else `None`.
-fn some(text: String) -> Option<String> {
-    (!text.is_empty()).then_some(text)
-}
-
-/// The type of an `input` that is no button: those are known by their role.
-fn kind_of_input(element: &DomElement) -> Option<String> {
-    element
-        .input_type()
-        .filter(|kind| !matches!(kind.as_str(), "button" | "submit" | "reset" | "image"))
-}
-
-/// A heading without a count at its end, unless there is nothing else in it.
-fn without_count(text: &str) -> &str {
-    let bare = text.trim_end_matches(|char: char| char.is_ascii_digit());
-    match bare.ends_with(' ') && bare.contains(char::is_alphabetic) {
-        true => bare.trim_end(),
-        false => text,
+    /// The check that failed, or what changed; empty if it is the same.
+    pub fn check(&self) -> &str {
+        match self {
+            Self::Same { .. } => "",
+            Self::Healed { check, .. }
+            | Self::Renamed { check, .. }
+            | Self::Ambiguous { check, .. }
+            | Self::Gone { check } => check,
+        }
     }
 }
 
-/// Whether a part of the page of this kind must be there once; the others are sections.
-fn is_once(kind: ContainerKind) -> bool {
-    kind.is_item() || matches!(kind, ContainerKind::Dialog | ContainerKind::Frame)
-}
-
-/// An id that a person gave to one element: none that a program made, or that counts.
-fn is_authored(id: &str) -> bool {
-    !looks_generated(id) && !id.ends_with(|char: char| char.is_ascii_digit())
-}
-
-fn without_signs(text: &str) -> String {
-    text.chars()
-        .filter(|char| char.is_alphabetic())
-        .flat_map(char::to_lowercase)
-        .collect()
+/// An outline as a page has it.
+#[derive(Default)]
+pub(super) struct Resolved<'f> {
+    /// Where the element must be; anywhere if there are none.
+    places: Vec<Place>,
+    /// Each part of the outline.
+    found: Vec<Place>,
+    /// The innermost part.
+    innermost: Vec<Place>,
+    /// Sections that are not there any more.
+    missing: Vec<&'f Container>,
 }
 
 impl Finder<'_> {
-    /// What an element is, to know it again, with the place and the position that its sentence named.
-    pub fn facts(&self, id: NodeId, said: Option<&Phrase>) -> Option<Facts> {
-        let element = self.state.element(id)?;
-        let position = said.and_then(|phrase| phrase.position);
-        let outline = self.outline(id, said);
-        let name = cut(&single_spaces(&element.name), LONGEST_TEXT).into_owned();
-        let mut facts = Facts {
-            role: element.role.clone(),
-            tag: element.role.is_empty().then(|| element.tag_name.clone()),
-            input_type: kind_of_input(element),
-            text: self.text_beside_name(id, element),
-            name,
-            test_id: self.test_id(element).map(str::to_owned),
-            position,
-            ..Facts::default()
+    /// Whether the element that was meant is still there. `selectors` say the id that a person gave it.
+    pub fn verdict(&self, remembered: Remembered<'_>) -> Verdict {
+        let known = remembered.fingerprint;
+        let resolved = match self.resolve_outline(known) {
+            Ok(resolved) => resolved,
+            Err(refused) => return refused,
         };
-        let mut outline = outline;
-        if facts.called().is_empty()
-            && !is_field(&element.role)
-            && self.is_item(id, element)
-            && let Some((container, _)) = self.container_of(id)
-        {
-            outline.insert(0, (self.range(id), container));
-            facts.is_container = true;
+        if known.is_container {
+            let [place] = resolved.innermost.as_slice() else {
+                return Verdict::Gone {
+                    check: "its place is not there once".to_owned(),
+                };
+            };
+            return match self.element_of(place) {
+                Some(id) => self.unless_missing(
+                    id,
+                    &resolved,
+                    !self.is_elsewhere(id, remembered, &resolved),
+                ),
+                None => Verdict::Gone {
+                    check: "its place is no element".to_owned(),
+                },
+            };
         }
-        let place = outline.first().map(|(place, _)| place.clone());
-        facts.is_container |= position.is_none()
-            && said.is_some_and(Phrase::is_container)
-            && outline.first().is_some_and(|(place, one)| {
-                self.element_of(place) == Some(id)
-                    && (one.text.is_some() || element.name.is_empty())
-            });
-        facts.outline = outline
-            .into_iter()
-            .map(|(_, container)| container)
-            .collect();
-        if facts.called().is_empty() && facts.outline.first().is_some_and(|one| one.kind.is_item())
-        {
-            facts.column = self.column_heading(id).and_then(some);
-        }
-        facts.name = self.without_badge(id, element, &facts, place.as_ref());
-        let is_twin = |(other, one): &(NodeId, &DomElement)| {
-            *other != id && facts.is_kind(one) && self.is_called_as(*other, one, &facts)
+        let plain_ids = remembered.selectors.iter().find_map(Selector::plain_id);
+        let ids = Ids {
+            test: known.test_id.as_deref().filter(|id| is_authored(id)),
+            plain: plain_ids.filter(|id| is_authored(id)),
         };
-        facts.is_alone = !self.state.elements().any(|other| is_twin(&other));
-        let mut siblings: Vec<String> = self
-            .in_place(&facts, place.as_slice())
-            .filter(|(other, _)| *other != id)
-            .map(|(other, one)| fold_name(&self.name_or_text(other, one)))
-            .collect();
-        siblings.sort();
-        siblings.dedup();
-        facts.siblings = Some(siblings);
-        Some(facts)
-    }
-
-    /// The text on an element, or before a field without a name, if that is not its name.
-    fn text_beside_name(&self, id: NodeId, element: &DomElement) -> Option<String> {
-        let text = match (is_field(&element.role), element.name.is_empty()) {
-            (true, true) => self.near(id, element, &[]),
-            (true, false) => return None,
-            (false, true) => self.text_for_name(id, element)?,
-            (false, false) => self.label_on(id)?,
-        };
-        some(text).filter(|text| fold_name(text) != fold_name(&element.name))
-    }
-
-    /// The name of an element without the count in an element of its own behind it, unless a sibling is called so, too.
-    fn without_badge(
-        &self,
-        id: NodeId,
-        element: &DomElement,
-        facts: &Facts,
-        place: Option<&Place>,
-    ) -> String {
-        let Some(bare) = self.name_before_badge(id, element) else {
-            return facts.name.clone();
-        };
-        let folded = fold_name(&bare);
-        let is_shared = self
-            .in_place(facts, place.map(std::slice::from_ref).unwrap_or_default())
-            .filter(|(other, _)| *other != id)
-            .any(|(other, one)| {
-                fold_name(&self.name_or_text(other, one)) == folded
-                    || self
-                        .name_before_badge(other, one)
-                        .is_some_and(|bare| fold_name(&bare) == folded)
-            });
-        match is_shared {
-            true => facts.name.clone(),
-            false => bare,
+        let mut found = self.claimants(known, &resolved, ids);
+        if let Some(position) = known.position {
+            return self.at_position(&found, position, known);
         }
-    }
-
-    /// The name of an element before a count that stands in an element of its own; `None` if it has no such count.
-    fn name_before_badge(&self, id: NodeId, element: &DomElement) -> Option<String> {
-        let name = self.name_or_text(id, element);
-        let bare = name.trim_end_matches(|char: char| char.is_ascii_digit());
-        let count = &name[bare.len()..];
-        let bare = bare.trim_end();
-        let mut inside = self.state.descendants(id);
-        (!count.is_empty()
-            && !bare.is_empty()
-            && inside.any(|(inner, _)| self.state.visible_text(inner).trim() == count))
-        .then(|| bare.to_owned())
-    }
-
-    /// The elements of the kind in one of these places; on the whole page if there are none.
-    fn in_place<'s>(
-        &'s self,
-        facts: &'s Facts,
-        places: &'s [Place],
-    ) -> impl Iterator<Item = (NodeId, &'s DomElement)> {
-        let n_frames = facts.n_frames();
-        self.state.elements().filter(move |(id, element)| {
-            facts.is_kind(element)
-                && (places.is_empty() || places.iter().any(|place| place.contains(&id.0)))
-                && self.frames_around(*id) == n_frames
-        })
-    }
-
-    fn frames_around(&self, id: NodeId) -> usize {
-        let around = self.state.ancestor_elements(id);
-        around
-            .filter(|(_, outer)| is_frame(&outer.tag_name))
-            .count()
-    }
-
-    /// Whether an element is called as what was meant.
-    fn is_called_as(&self, id: NodeId, element: &DomElement, facts: &Facts) -> bool {
-        let called = fold_name(facts.called());
-        if facts.name.is_empty() && is_field(&element.role) {
-            let text = self.text_beside_name(id, element).unwrap_or_default();
-            return element.name.is_empty() && fold_name(&text) == called;
+        if !known.alone {
+            found.retain(|&id| self.stands_right_in(id, known, &resolved));
         }
-        let name = self.name_or_text(id, element);
-        fold_name(&name) == called
-            || super::called::is_without_gaps(&name, facts.called())
-            || self
-                .name_before_badge(id, element)
-                .is_some_and(|bare| fold_name(&bare) == called && !called.is_empty())
-    }
-
-    /// What an element stands in, innermost first, each with its part of the page.
-    pub(crate) fn outline(&self, id: NodeId, said: Option<&Phrase>) -> Vec<(Place, Container)> {
-        let mut around: Vec<(Place, Container)> = self
-            .sections_around(id)
-            .chain(
-                self.item_of(id)
-                    .map(|(item, container)| (self.range(item), container)),
-            )
-            .collect();
-        if let Some(within) = said.and_then(|phrase| phrase.within.as_ref())
-            && let Some(container) = self.container_said(id, within)
-        {
-            let mut places = self.places_of(&container);
-            places.retain(|place| place.contains(&id.0));
-            if let Some(place) = places
-                .into_iter()
-                .min_by_key(|place| place.end - place.start)
-            {
-                around.retain(|(known, _)| *known != place);
-                around.push((place, container));
+        if found.len() > 1 {
+            // What has a new part of the page around it is the copy.
+            let kept = |id: &NodeId| !self.is_elsewhere(*id, remembered, &resolved);
+            let mut kept = found.iter().copied().filter(kept);
+            if let (Some(one), None) = (kept.next(), kept.next()) {
+                found = vec![one];
             }
         }
-        around.retain(|(place, container)| {
-            let found = self.sections_called(container);
-            found.contains(place)
-        });
-        // A heading that names its item or dialog says nothing more.
-        let whole: Vec<(Place, String)> = around
-            .iter()
-            .filter(|(_, one)| is_once(one.kind) || one.at == TextPlace::Name)
-            .map(|(place, one)| {
+        match found.as_slice() {
+            [id] => self.unless_vetoed(*id, remembered, &resolved, ids),
+            [] => self.renamed_or_gone(known, &resolved, ids),
+            several => Verdict::Ambiguous {
+                candidates: several.iter().copied().take(LISTED).collect(),
+                check: format!(
+                    "{} elements are {}{}",
+                    several.len(),
+                    kind_and_name(known),
+                    in_place(known)
+                ),
+            },
+        }
+    }
+
+    /// The elements of its role that share the most words with its name, for messages.
+    pub fn similar(&self, known: &Fingerprint) -> Vec<NodeId> {
+        let words = tokens(known.called());
+        let visible = self
+            .state
+            .elements()
+            .filter(|(_, element)| element.is_visible);
+        let alike = visible.filter(|(_, element)| element.role == known.role);
+        let mut near: Vec<(usize, NodeId)> = alike
+            .map(|(id, element)| {
+                let other = tokens(&self.name_or_text(id, element));
                 (
-                    place.clone(),
-                    fold_name(one.text.as_deref().unwrap_or_default()),
+                    words.iter().filter(|&word| other.contains(word)).count(),
+                    id,
                 )
             })
+            .filter(|(n_words, _)| *n_words > 0)
             .collect();
-        around.retain(|(place, one)| {
-            let text = fold_name(one.text.as_deref().unwrap_or_default());
-            is_once(one.kind)
-                || one.at == TextPlace::Name
-                || !whole.iter().any(|(outer, title)| {
-                    *title == text || (outer.contains(&place.start) && outer.end <= place.end)
-                })
+        near.sort_by_key(|&(n_words, id)| (usize::MAX - n_words, id));
+        near.into_iter().take(LISTED).map(|(_, id)| id).collect()
+    }
+
+    /// The elements of the kind in its place that have its name or its own text; of what has neither, its id or column.
+    fn claimants(&self, known: &Fingerprint, resolved: &Resolved<'_>, ids: Ids<'_>) -> Vec<NodeId> {
+        let is_in_item = known.outline.first().is_some_and(|one| one.kind.is_item());
+        // What takes a file or a password says what it is.
+        let is_only_of_type =
+            known.alone && !matches!(known.input_type.as_deref(), None | Some("text"));
+        let claims = |(id, element): &(NodeId, &DomElement)| match &known.column {
+            Some(column) => {
+                let heading = self.column_heading(*id).unwrap_or_default();
+                (is_cell(&element.role) || self.name_or_text(*id, element).is_empty())
+                    && fold_name(&heading) == fold_name(column)
+            }
+            None => {
+                self.is_called_as(*id, element, known)
+                    && (!known.called().is_empty()
+                        || is_in_item
+                        || is_only_of_type
+                        || self.has_one_of(element, ids))
+            }
+        };
+        let all = self.of_kind(known, &resolved.places).filter(claims);
+        all.map(|(id, _)| id).collect()
+    }
+
+    fn at_position(&self, found: &[NodeId], position: i32, known: &Fingerprint) -> Verdict {
+        let at = match usize::try_from(position) {
+            Ok(position) => position.checked_sub(1),
+            Err(_) => found.len().checked_sub(position.unsigned_abs() as usize),
+        };
+        match at.and_then(|at| found.get(at)) {
+            Some(&id) => Verdict::Same {
+                id,
+                is_certain: true,
+            },
+            None => Verdict::Gone {
+                check: format!(
+                    "{} elements are {}{}",
+                    found.len(),
+                    kind_and_name(known),
+                    in_place(known)
+                ),
+            },
+        }
+    }
+
+    /// The one element that claims to be it, if no newcomer does too.
+    fn unless_vetoed(
+        &self,
+        id: NodeId,
+        remembered: Remembered<'_>,
+        resolved: &Resolved<'_>,
+        ids: Ids<'_>,
+    ) -> Verdict {
+        let known = remembered.fingerprint;
+        let Some(element) = self.state.element(id) else {
+            return Verdict::Gone {
+                check: String::new(),
+            };
+        };
+        let is_exact =
+            single_spaces(&self.name_or_text(id, element)) == single_spaces(known.called());
+        let newcomers: Vec<(NodeId, &DomElement)> = self
+            .newcomers(known, resolved)
+            .filter(|(other, _)| *other != id)
+            .collect();
+        let without_signs = |text: &str| tokens(text).concat().replace(char::is_numeric, "");
+        // Where it stood, if it stands elsewhere by now and one of the others is gone: they may have changed their names.
+        let xpath = remembered.selectors.last();
+        let old_place = xpath.map(|xpath| self.find(xpath)).unwrap_or_default();
+        let has_left = || !old_place.contains(&id) && self.has_one_left(known, resolved);
+        for &(newcomer, one) in &newcomers {
+            let name = self.name_or_text(newcomer, one);
+            let why = match () {
+                () if self.has_one_of(one, ids) => "has its id",
+                () if self.shows(newcomer, one, known) => "shows its text",
+                () if !is_exact && without_signs(&name) == without_signs(known.called()) => {
+                    "has its name but for digits and signs"
+                }
+                () if old_place == [newcomer] && has_left() => "stands where it stood",
+                () => continue,
+            };
+            return Verdict::Ambiguous {
+                candidates: vec![id, newcomer],
+                check: format!("{} is new there and {why}", self.in_words(newcomer)),
+            };
+        }
+        let is_elsewhere = self.is_elsewhere(id, remembered, resolved);
+        if known.alone && is_elsewhere {
+            // What has something new around it may be a copy.
+            let elements = self.state.elements().filter(|(other, one)| {
+                *other != id && known.is_kind(one) && self.is_called_as(*other, one, known)
+            });
+            let mut twins: Vec<NodeId> =
+                elements.map(|(other, _)| other).take(LISTED - 1).collect();
+            if !twins.is_empty() {
+                twins.insert(0, id);
+                return Verdict::Ambiguous {
+                    candidates: twins,
+                    check: "it was the only one, and has a copy".to_owned(),
+                };
+            }
+        }
+        let words = tokens(known.called());
+        let shares_word = newcomers.iter().any(|&(other, one)| {
+            let other = tokens(&self.name_or_text(other, one));
+            words.iter().any(|word| other.contains(word))
         });
-        around.sort_by_key(|(place, _)| place.end - place.start);
-        around.dedup_by(|(_, one), (_, other)| one.kind == other.kind && one.text == other.text);
-        around
+        let has_ids = self.test_id(element) == known.test_id.as_deref()
+            && (ids.plain.is_none() || element.attribute("id") == ids.plain);
+        let has_text = known.text.is_none() || self.text_beside_name(id, element) == known.text;
+        let is_certain = is_exact && has_ids && has_text && !is_elsewhere && !shares_word;
+        self.unless_missing(id, resolved, is_certain)
     }
 
-    /// The named parts of the page around an element that are no items, with the headings that it stands below.
-    fn sections_around(&self, id: NodeId) -> impl Iterator<Item = (Place, Container)> {
-        const KINDS: &[ContainerKind] = &[
-            ContainerKind::Frame,
-            ContainerKind::Dialog,
-            ContainerKind::Section,
-        ];
-        let named = self
-            .state
-            .ancestor_elements(id)
-            .filter_map(move |(outer, element)| {
-                let kind = *KINDS
-                    .iter()
-                    .find(|kind| self.is_container(outer, element, **kind))?;
-                if self.is_item(outer, element) {
-                    return None;
-                }
-                let text = self.container_texts(outer, kind).into_iter().next();
-                if element.shadow_root
-                    && text
-                        .as_ref()
-                        .is_some_and(|text| !self.is_host_title(id, outer, element, &text.text))
-                {
-                    return None;
-                }
-                if text.is_none() && kind == ContainerKind::Section {
-                    return None;
-                }
-                let (text, at) = match text {
-                    Some(text) => (Some(text.text), text.at),
-                    None => (None, TextPlace::Name),
-                };
-                let container = Container {
-                    kind,
-                    text: text.map(|text| self.bare_title(kind, text)),
-                    at,
-                    ..Container::default()
-                };
-                Some((self.range(outer), container))
-            });
-        let headed = self
-            .headings_above(id.0)
-            .into_iter()
-            .filter_map(move |text| {
-                let container = Container {
-                    kind: ContainerKind::Section,
-                    text: Some(self.bare_title(ContainerKind::Section, text)),
-                    at: TextPlace::Heading,
-                    ..Container::default()
-                };
-                let mut places = self.sections_called(&container);
-                places.retain(|place| place.contains(&id.0));
-                let place = places
-                    .into_iter()
-                    .min_by_key(|place| place.end - place.start)?;
-                Some((place, container))
-            });
-        named.chain(headed)
-    }
-
-    /// Whether a text names a host of a shadow root: a label, or one text that others put into it, and not what is called so.
-    fn is_host_title(&self, id: NodeId, host: NodeId, element: &DomElement, text: &str) -> bool {
-        let folded = fold_name(text);
-        let own = self
-            .state
-            .element(id)
-            .map(|own| fold_name(&self.name_or_text(id, own)));
-        let nodes = &self.state.nodes[host.index()..self.state.node(host).end as usize];
-        let is_run = |node: &crate::dom::DomNode| match &node.kind {
-            DomKind::Text(run) => fold_name(&run.text) == folded,
-            DomKind::Element(_) => false,
-        };
-        own != Some(folded.clone())
-            && (element.attribute("aria-label").is_some() || nodes.iter().any(is_run))
-    }
-
-    /// A title without its count, if no other part of the page has it but for the count.
-    fn bare_title(&self, kind: ContainerKind, text: String) -> String {
-        let bare = without_count(&text);
-        if bare.len() == text.len() || kind != ContainerKind::Section {
-            return text;
-        }
-        let folded = fold_name(bare);
-        let alike = self.places_by(kind, &|title| fold_name(without_count(title)) == folded);
-        match alike.len() < 2 {
-            true => bare.to_owned(),
-            false => text,
+    /// The element that is meant, moved if a section around it is not there any more.
+    fn unless_missing(&self, id: NodeId, resolved: &Resolved<'_>, is_certain: bool) -> Verdict {
+        match resolved.missing.first() {
+            None => Verdict::Same { id, is_certain },
+            Some(section) => Verdict::Healed {
+                id,
+                check: format!("{} is gone or has another name", in_words(section)),
+            },
         }
     }
 
-    /// The parts of the page that a container of an outline is.
-    fn sections_called(&self, container: &Container) -> Vec<Place> {
-        let Some(text) = container
-            .text
-            .as_deref()
-            .filter(|_| !is_once(container.kind))
-        else {
-            return self.places_of(container);
-        };
-        let folded = fold_name(text);
-        let found = self.places_by(container.kind, &|title| fold_name(title) == folded);
-        match found.is_empty() {
-            true => self.places_by(container.kind, &|title| {
-                fold_name(without_count(title)) == folded
-            }),
-            false => found,
+    /// Nothing is called so: a newcomer that has its id may be it under another name.
+    fn renamed_or_gone(
+        &self,
+        known: &Fingerprint,
+        resolved: &Resolved<'_>,
+        ids: Ids<'_>,
+    ) -> Verdict {
+        let newcomers = self.newcomers(known, resolved);
+        let mut renamed = newcomers.filter(|(_, one)| self.has_one_of(one, ids));
+        match (renamed.next(), renamed.next()) {
+            (Some((id, one)), None) => {
+                let mark = match ids.test.filter(|_| self.test_id(one) == ids.test) {
+                    Some(id) => format!("test id `{id}`"),
+                    None => format!("id `{}`", ids.plain.unwrap_or_default()),
+                };
+                Verdict::Renamed {
+                    id,
+                    check: format!(
+                        "{} has the {mark} of \"{}\"",
+                        self.in_words(id),
+                        known.called()
+                    ),
+                }
+            }
+            _ => Verdict::Gone {
+                check: format!("no element is {}{}", kind_and_name(known), in_place(known)),
+            },
         }
     }
 
-    /// The part of the page that the outline is.
+    /// The elements of the kind in its place that were not there.
+    fn newcomers<'s>(
+        &'s self,
+        known: &'s Fingerprint,
+        resolved: &'s Resolved<'_>,
+    ) -> impl Iterator<Item = (NodeId, &'s DomElement)> {
+        self.of_kind(known, &resolved.places)
+            .filter(|(id, element)| {
+                let name = fold_name(&self.name_or_text(*id, element));
+                let siblings = known.siblings.as_ref();
+                !siblings.is_some_and(|siblings| siblings.contains(&name))
+                    && !self.is_called_as(*id, element, known)
+            })
+    }
+
+    /// Whether the name of one of its siblings is not there any more.
+    fn has_one_left(&self, known: &Fingerprint, resolved: &Resolved<'_>) -> bool {
+        let names: Vec<String> = self
+            .of_kind(known, &resolved.places)
+            .map(|(id, element)| fold_name(&self.name_or_text(id, element)))
+            .collect();
+        let mut siblings = known.siblings.iter().flatten();
+        siblings.any(|sibling| !names.contains(sibling))
+    }
+
+    /// The part of the page that the outline of an element is.
     ///
     /// # Errors
-    /// The decision, if the outline is not there once.
-    fn resolve_outline<'f>(&self, facts: &'f Facts) -> Result<Resolved<'f>, Decision> {
+    /// The verdict, if the outline is not there once.
+    pub(super) fn resolve_outline<'f>(
+        &self,
+        known: &'f Fingerprint,
+    ) -> Result<Resolved<'f>, Verdict> {
         let mut resolved = Resolved::default();
-        for (nth, container) in facts.outline.iter().enumerate().rev() {
-            let mut found = self.sections_called(container);
+        for (nth, container) in known.outline.iter().enumerate().rev() {
+            let mut found = self.parts_called(container);
             if !resolved.places.is_empty() {
-                found.retain(|place| {
-                    resolved
-                        .places
-                        .iter()
-                        .any(|outer| overlap(place, outer).is_some())
-                });
+                let outer = &resolved.places;
+                found.retain(|place| outer.iter().any(|outer| overlap(place, outer).is_some()));
             }
-            let is_section = !is_once(container.kind);
+            let is_section = !container.is_whole();
             match found.len() {
-                0 if is_section && (facts.is_alone || nth > 0) && !self.is_read(container) => {
+                0 if is_section && (known.alone || nth > 0) && !self.is_read(container) => {
                     resolved.missing.push(container);
                     continue;
                 }
                 0 => {
-                    return Err(Decision::Gone {
+                    return Err(Verdict::Gone {
                         check: format!("{} is not there", in_words(container)),
                     });
                 }
-                1 => {}
-                _ if is_section => {}
-                several => {
-                    return Err(Decision::Ambiguous {
-                        candidates: found.iter().map(|place| NodeId(place.start)).collect(),
+                several if several > 1 && !is_section => {
+                    let places = found.iter().take(LISTED);
+                    return Err(Verdict::Ambiguous {
+                        candidates: places.map(|place| NodeId(place.start)).collect(),
                         check: format!("{} is there {several} times", in_words(container)),
                     });
                 }
+                _ => {}
             }
-            let outer = std::mem::take(&mut resolved.places);
-            resolved.places = match outer.is_empty() {
-                true => found.clone(),
-                false => found
-                    .iter()
-                    .flat_map(|place| outer.iter().filter_map(|outer| overlap(place, outer)))
-                    .collect(),
+            resolved.places = match std::mem::take(&mut resolved.places) {
+                outer if outer.is_empty() => found.clone(),
+                outer => {
+                    let inside =
+                        |place| outer.iter().filter_map(move |outer| overlap(place, outer));
+                    found.iter().flat_map(inside).collect()
+                }
             };
             resolved.found.extend(found.iter().cloned());
             if nth == 0 {
@@ -502,7 +420,7 @@ impl Finder<'_> {
 
     /// Whether the name of a section can be read anywhere on the page.
     fn is_read(&self, container: &Container) -> bool {
-        let folded = fold_name(container.text.as_deref().unwrap_or_default());
+        let folded = container.folded_text();
         self.state.nodes.iter().any(|node| match &node.kind {
             DomKind::Text(run) => run.is_visible && fold_name(&run.text) == folded,
             DomKind::Element(element) => {
@@ -511,241 +429,139 @@ impl Finder<'_> {
         })
     }
 
-    /// Whether an element of the page is the one that was meant. `selectors` say the id that a person gave it.
-    pub fn gate(&self, facts: &Facts, selectors: &[Selector]) -> Decision {
-        let resolved = match self.resolve_outline(facts) {
-            Ok(found) => found,
-            Err(refused) => return refused,
-        };
-        let places = &resolved.places;
-        if facts.is_container {
-            return match resolved.innermost.as_slice() {
-                [place] => match self.element_of(place) {
-                    Some(id) => Decision::Same {
-                        id,
-                        is_certain: true,
-                    },
-                    None => Decision::Gone {
-                        check: "it is no element".to_owned(),
-                    },
-                },
-                _ => Decision::Gone {
-                    check: "the container is not there".to_owned(),
-                },
-            };
-        }
-        let authored = |id: &str| is_authored(id);
-        let test_id = facts.test_id.as_deref().filter(|id| authored(id));
-        let plain_id = selectors
-            .iter()
-            .find_map(Selector::plain_id)
-            .filter(|id| authored(id));
-        let has_id = |element: &DomElement| {
-            (test_id.is_some() && self.test_id(element) == test_id)
-                || (plain_id.is_some() && element.attribute("id") == plain_id)
-        };
-        let is_named = !facts.called().is_empty();
-        let is_in_item = facts.outline.first().is_some_and(|one| one.kind.is_item());
-        let claims = |(id, element): &(NodeId, &DomElement)| match (is_named, &facts.column) {
-            (true, _) => self.is_called_as(*id, element, facts),
-            (false, Some(column)) => {
-                let heading = self.column_heading(*id).unwrap_or_default();
-                (is_cell(&element.role) || self.name_or_text(*id, element).is_empty())
-                    && fold_name(&heading) == fold_name(column)
-            }
-            (false, None) if is_in_item => self.is_called_as(*id, element, facts),
-            (false, None) => {
-                let is_only_of_type =
-                    facts.is_alone && !matches!(facts.input_type.as_deref(), None | Some("text"));
-                self.is_called_as(*id, element, facts) && (is_only_of_type || has_id(element))
-            }
-        };
-        let mut found: Vec<NodeId> = self
-            .in_place(facts, places)
-            .filter(claims)
-            .map(|(id, _)| id)
-            .collect();
-        if let Some(position) = facts.position {
-            let at = match usize::try_from(position) {
-                Ok(position) => position.checked_sub(1),
-                Err(_) => found.len().checked_sub(position.unsigned_abs() as usize),
-            };
-            return match at.and_then(|at| found.get(at)) {
-                Some(&id) => Decision::Same {
-                    id,
-                    is_certain: true,
-                },
-                None => Decision::Gone {
-                    check: format!("only {} are there", found.len()),
-                },
-            };
-        }
-        if !facts.is_alone {
-            found.retain(|&id| self.stands_right_in(id, facts, &resolved));
-        }
-        if found.len() > 1 {
-            // What has a new part of the page around it is the copy.
-            let kept = |id: &&NodeId| self.other_parts(**id, &resolved).is_empty();
-            if let [one] = found.iter().filter(kept).collect::<Vec<_>>()[..] {
-                found = vec![*one];
-            }
-        }
-        let newcomers = || {
-            self.in_place(facts, places).filter(|(id, element)| {
-                !found.contains(id)
-                    && !facts.siblings.as_ref().is_some_and(|siblings| {
-                        siblings.contains(&fold_name(&self.name_or_text(*id, element)))
-                    })
-            })
-        };
-        match found.as_slice() {
-            [id] => {
-                let element = self.state.element(*id);
-                let name = element
-                    .map(|one| self.name_or_text(*id, one).into_owned())
-                    .unwrap_or_default();
-                let is_exact = single_spaces(&name) == single_spaces(facts.called());
-                for (newcomer, one) in newcomers() {
-                    let why = if has_id(one) {
-                        "has its id"
-                    } else if is_named && self.shows(newcomer, one, facts) {
-                        "shows the same text"
-                    } else if !is_exact
-                        && without_signs(&self.name_or_text(newcomer, one))
-                            == without_signs(facts.called())
-                    {
-                        "has its name but for digits and signs"
-                    } else {
-                        continue;
-                    };
-                    return Decision::Ambiguous {
-                        candidates: vec![*id, newcomer],
-                        check: format!("{} is new there and {why}", self.in_words(newcomer)),
-                    };
-                }
-                // What has something new around it may be a copy.
-                let has_outline = self.other_parts(*id, &resolved).is_empty();
-                if facts.is_alone && !has_outline {
-                    let elements = self.state.elements();
-                    let twins: Vec<NodeId> = elements
-                        .filter(|(other, one)| {
-                            facts.is_kind(one) && self.is_called_as(*other, one, facts)
-                        })
-                        .map(|(other, _)| other)
-                        .collect();
-                    if twins.len() > 1 {
-                        return Decision::Ambiguous {
-                            candidates: twins,
-                            check: "it stands elsewhere, and is not the only one".to_owned(),
-                        };
-                    }
-                }
-                if let Some(section) = resolved.missing.first() {
-                    return Decision::Moved {
-                        id: *id,
-                        check: format!("{} is not there any more", in_words(section)),
-                    };
-                }
-                let words = tokens(facts.called());
-                let shares_word = newcomers().any(|(other, one)| {
-                    let other = tokens(&self.name_or_text(other, one));
-                    words.iter().any(|word| other.contains(word))
-                });
-                let has_ids = element.is_some_and(|one| {
-                    self.test_id(one) == facts.test_id.as_deref()
-                        && (plain_id.is_none() || one.attribute("id") == plain_id)
-                });
-                let has_text =
-                    element.is_some_and(|one| self.text_beside_name(*id, one) == facts.text);
-                Decision::Same {
-                    id: *id,
-                    is_certain: is_exact && has_ids && has_text && !shares_word && has_outline,
-                }
-            }
-            [] => {
-                let mut renamed = newcomers().filter(|(_, one)| has_id(one));
-                match (renamed.next(), renamed.next()) {
-                    (Some((id, _)), None) => Decision::Renamed {
-                        id,
-                        check: format!("{} has its id", self.in_words(id)),
-                    },
-                    _ => Decision::Gone {
-                        check: format!("nothing there is called \"{}\"", facts.called()),
-                    },
-                }
-            }
-            several => Decision::Ambiguous {
-                candidates: several.iter().copied().take(LISTED).collect(),
-                check: format!(
-                    "{} are there that are called \"{}\"",
-                    several.len(),
-                    facts.called()
-                ),
-            },
-        }
-    }
-
     /// The parts of the page around an element that are not those which are remembered.
-    fn other_parts(&self, id: NodeId, resolved: &Resolved<'_>) -> Vec<(Place, Container)> {
+    fn new_parts(&self, id: NodeId, resolved: &Resolved<'_>) -> Vec<(Place, Container)> {
         let mut outline = self.outline(id, None);
         outline.retain(|(place, _)| !resolved.found.contains(place));
         outline
     }
 
+    /// Whether something is around an element that was not around what was meant: a named part of the page, or a component.
+    fn is_elsewhere(
+        &self,
+        id: NodeId,
+        remembered: Remembered<'_>,
+        resolved: &Resolved<'_>,
+    ) -> bool {
+        let hops = remembered
+            .selectors
+            .last()
+            .map_or(&[][..], |xpath| &xpath.hops);
+        let hops = hops
+            .iter()
+            .filter(|hop| hop.kind == HopKind::Shadow)
+            .count();
+        let scope = self
+            .state
+            .element(id)
+            .map_or(&[][..], |element| &element.scope);
+        scope
+            .iter()
+            .filter(|hop| hop.kind == HopKind::Shadow)
+            .count()
+            != hops
+            || !self.new_parts(id, resolved).is_empty()
+    }
+
     /// Whether an element stands in no smaller part of the page than the one that is meant. In an item, a dialog or a frame
     /// sections may come and go.
-    fn stands_right_in(&self, id: NodeId, facts: &Facts, resolved: &Resolved<'_>) -> bool {
+    fn stands_right_in(&self, id: NodeId, known: &Fingerprint, resolved: &Resolved<'_>) -> bool {
         let size = |place: &Place| place.end - place.start;
         let place = resolved
             .innermost
             .iter()
             .find(|place| place.contains(&id.0));
-        let is_whole = facts.outline.first().is_some_and(|one| is_once(one.kind));
-        let others = self.other_parts(id, resolved);
+        let is_whole = known.outline.first().is_some_and(Container::is_whole);
+        let parts = self.new_parts(id, resolved);
         match place {
-            Some(place) => others
+            Some(place) => parts
                 .iter()
-                .all(|(other, one)| size(other) > size(place) || (is_whole && !is_once(one.kind))),
-            None => others.is_empty(),
+                .all(|(other, one)| size(other) > size(place) || (is_whole && !one.is_whole())),
+            None => parts.is_empty(),
         }
     }
 
-    /// Whether a text on an element is what was meant was called by, or what stood on that.
-    fn shows(&self, id: NodeId, element: &DomElement, facts: &Facts) -> bool {
-        if is_field(&element.role) {
+    /// Whether an element is called as what was meant.
+    pub(super) fn is_called_as(
+        &self,
+        id: NodeId,
+        element: &DomElement,
+        known: &Fingerprint,
+    ) -> bool {
+        if known.name.is_empty() {
+            let text = || self.text_beside_name(id, element).unwrap_or_default();
+            match &known.text {
+                None => return element.name.is_empty(),
+                Some(own) if is_field(&element.role) => {
+                    return element.name.is_empty() && fold_name(&text()) == fold_name(own);
+                }
+                Some(_) => {}
+            }
+        }
+        let called = fold_name(known.called());
+        let name = self.name_or_text(id, element);
+        fold_name(&name) == called
+            || super::called::is_without_gaps(&name, known.called())
+            || (!called.is_empty()
+                && self
+                    .name_before_badge(id, element)
+                    .is_some_and(|bare| fold_name(&bare) == called))
+    }
+
+    /// Whether a text on an element is what the one that was meant is called by, or what stood on that.
+    fn shows(&self, id: NodeId, element: &DomElement, known: &Fingerprint) -> bool {
+        let label = || self.label_on(id).unwrap_or_default();
+        if is_field(&element.role) || known.called().is_empty() {
             return false;
         }
-        let Some(text) = self
-            .label_on(id)
-            .map(|text| fold_name(&text))
-            .filter(|text| !text.is_empty())
-        else {
-            return false;
-        };
-        text == fold_name(facts.called())
-            || facts
-                .text
-                .as_deref()
-                .is_some_and(|own| fold_name(own) == text)
+        let text = fold_name(&label());
+        let texts = [Some(known.called()), known.text.as_deref()];
+        !text.is_empty()
+            && texts
+                .into_iter()
+                .flatten()
+                .any(|own| fold_name(own) == text)
+    }
+
+    fn has_one_of(&self, element: &DomElement, ids: Ids<'_>) -> bool {
+        (ids.test.is_some() && self.test_id(element) == ids.test)
+            || (ids.plain.is_some() && element.attribute("id") == ids.plain)
     }
 }
 
-/// The outline of what was meant, as the page has it.
-#[derive(Default)]
-struct Resolved<'f> {
-    /// Where it is; the whole page if there are none.
-    places: Vec<Place>,
-    /// Each part of it.
-    found: Vec<Place>,
-    /// The innermost part.
-    innermost: Vec<Place>,
-    /// Sections that are not there any more.
-    missing: Vec<&'f Container>,
+/// The ids that a person gave to one element.
+#[derive(Clone, Copy)]
+struct Ids<'a> {
+    test: Option<&'a str>,
+    plain: Option<&'a str>,
+}
+
+/// Whether a person gave an id to one element: a program made it up, or counts with it, otherwise.
+fn is_authored(id: &str) -> bool {
+    !looks_generated(id) && !is_counted(id)
 }
 
 fn overlap(one: &Place, other: &Place) -> Option<Place> {
     let place = one.start.max(other.start)..one.end.min(other.end);
     (!place.is_empty()).then_some(place)
+}
+
+fn kind_and_name(known: &Fingerprint) -> String {
+    let kind = match known.role.as_str() {
+        "" => known.tag.as_str(),
+        role => role,
+    };
+    match known.called() {
+        "" => format!("a {kind} without a name"),
+        name => format!("{kind} \"{name}\""),
+    }
+}
+
+fn in_place(known: &Fingerprint) -> String {
+    match known.outline.first() {
+        Some(place) => format!(" in {}", in_words(place)),
+        None => String::new(),
+    }
 }
 
 fn in_words(container: &Container) -> String {

@@ -425,10 +425,9 @@ impl Finder<'_> {
         let Some(known) = self.fingerprint(id) else {
             return false;
         };
-        let texts: Vec<Vec<String>> = known
-            .path
-            .iter()
-            .chain([&known.near])
+        let outline = known.outline.iter().filter_map(|one| one.text.as_ref());
+        let texts: Vec<Vec<String>> = outline
+            .chain(&known.text)
             .map(|text| plain_words(text))
             .collect();
         let hints = self.state.element(id).map(hints).unwrap_or_default();
