@@ -181,7 +181,6 @@ mod tests {
             verdict: verdict.map(|word| BrowserVerdict {
                 word: word.to_owned(),
                 reason: (word == "healed").then(|| "it has the id `go`".to_owned()),
-                ..BrowserVerdict::default()
             }),
             status,
             ..BrowserStep::default()

@@ -408,15 +408,12 @@ mod tests {
             id: "st-2".to_owned(),
             description: "Click 'Log in'".to_owned(),
             reason: "it has the id `a`".to_owned(),
-            score: 0.9 + 0.03,
-            next: 0.0,
             selectors: vec![format!("role=button[name={name:?}]"), "css=#a".to_owned()],
             fingerprint: Fingerprint {
                 role: "button".to_owned(),
                 name: name.to_owned(),
                 tag: "button".to_owned(),
-                ordinal: 1,
-                of: 1,
+                alone: true,
                 ..Fingerprint::default()
             },
             index: Some(3),
@@ -452,7 +449,6 @@ mod tests {
         ];
         let places: Vec<_> = order.iter().map(|key| text.find(key).expect(key)).collect();
         assert!(places.is_sorted(), "{text}");
-        assert_eq!(patch.changes[0]["score"], 0.93);
     }
 
     #[test]
@@ -562,7 +558,7 @@ mod tests {
         fn applying_a_patch_gives_what_was_learned(name in "\\PC{0,12}", test_id in proptest::option::of("[a-z]{1,4}"), near in "\\PC{0,6}") {
             let mut step = healed(&name);
             step.fingerprint.test_id = test_id;
-            step.fingerprint.near = near;
+            step.fingerprint.column = Some(near);
             let steps = source(STEPS);
             let patch = heal(&steps, &[step.clone()], &[]).expect("it fits");
             let again = read_heal(&SourceFile::new("h.json", patch.to_text())).expect("readable");

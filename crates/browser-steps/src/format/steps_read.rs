@@ -440,15 +440,18 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
         column: text(reader, object, "column"),
     };
     for entry in texts(reader, object, "path") {
-        if let Some(title) = entry
-            .strip_prefix("frame \"")
-            .and_then(|title| title.strip_suffix('"'))
-        {
-            known.outline.push(Container {
-                kind: ContainerKind::Frame,
-                text: Some(title.to_owned()),
-                ..Container::default()
-            });
+        let Some((role, title)) = entry.split_once(" \"") else {
+            continue;
+        };
+        let part = Container {
+            kind: ContainerKind::of_role(role),
+            text: Some(title.trim_end_matches('"').to_owned()),
+            made: Some(role.to_owned()),
+            ..Container::default()
+        };
+        let is_known = known.outline.iter().any(|one| one.text == part.text);
+        if !part.kind.is_item() && !is_known {
+            known.outline.push(part);
         }
     }
     if known.called().is_empty() && known.outline.first().is_some_and(|one| one.kind.is_item()) {

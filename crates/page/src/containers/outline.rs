@@ -15,6 +15,11 @@ impl Container {
         self.kind.is_item() || matches!(self.kind, ContainerKind::Dialog | ContainerKind::Frame)
     }
 
+    /// Whether it is known by a title, which may have a count.
+    fn has_title(&self) -> bool {
+        self.kind == ContainerKind::Section || self.at == TextPlace::Heading
+    }
+
     pub(crate) fn folded_text(&self) -> String {
         fold_name(self.text.as_deref().unwrap_or_default())
     }
@@ -40,7 +45,11 @@ impl Finder<'_> {
                 around.push((place, container));
             }
         }
-        around.retain(|(place, container)| self.parts_called(container).contains(place));
+        let mut around: Vec<(Place, Container)> = around
+            .into_iter()
+            .map(|(place, one)| (place, self.without_title_count(one)))
+            .filter(|(place, one)| self.parts_called(one).contains(place))
+            .collect();
         // A heading that names its item or dialog says nothing more.
         let is_title = |(_, one): &(Place, Container)| one.is_whole() || one.at == TextPlace::Name;
         let titled: Vec<(Place, String)> = around
@@ -63,21 +72,54 @@ impl Finder<'_> {
 
     /// The parts of the page that a container of an outline is. The count in a title may be another one by now.
     pub(crate) fn parts_called(&self, container: &Container) -> Vec<Place> {
-        let Some(text) = container.text.as_deref().filter(|_| !container.is_whole()) else {
-            return self.places_of(container);
+        let found = match (&container.text, container.is_whole()) {
+            (Some(text), false) => {
+                let folded = fold_name(text);
+                self.parts_by(container, &|title| fold_name(title) == folded)
+            }
+            _ => self.places_of(container),
         };
-        let folded = fold_name(text);
-        match self.parts_by(container.kind, &|title| fold_name(title) == folded) {
-            found if found.is_empty() => self.parts_by(container.kind, &|title| {
-                fold_name(without_count(title)) == folded
-            }),
-            found => found,
+        match &container.text {
+            Some(text) if found.is_empty() && container.has_title() => {
+                let folded = fold_name(text);
+                self.parts_by(container, &|title| {
+                    fold_name(without_count(title)) == folded
+                })
+            }
+            _ => found,
         }
     }
 
-    fn parts_by(&self, kind: ContainerKind, fits: &dyn Fn(&str) -> bool) -> Vec<Place> {
-        let named = self.named_places(kind, None, fits);
+    fn parts_by(&self, container: &Container, fits: &dyn Fn(&str) -> bool) -> Vec<Place> {
+        let made = container.made.as_deref().filter(|_| container.is_whole());
+        let named = self.named_places(container.kind, made, fits);
         named.into_iter().map(|(place, _)| place).collect()
+    }
+
+    /// A container without the count in its title, if no other has that title but for the count. Of an item a number is more
+    /// often its name, unless those beside it have counts behind other words.
+    fn without_title_count(&self, container: Container) -> Container {
+        let title = container.text.as_deref().unwrap_or_default();
+        let bare = without_count(title);
+        if !container.has_title() || bare.len() == title.len() {
+            return container;
+        }
+        let folded = fold_name(bare);
+        let alike = self.parts_by(&container, &|title| {
+            fold_name(without_count(title)) == folded
+        });
+        let counted = || {
+            self.parts_by(&container, &|title| {
+                without_count(title).len() < title.len()
+            })
+        };
+        match alike.len() < 2 && (!container.kind.is_item() || counted().len() > 1) {
+            true => Container {
+                text: Some(bare.to_owned()),
+                ..container
+            },
+            false => container,
+        }
     }
 
     /// The frames, dialogs and named sections around an element.
@@ -105,7 +147,7 @@ impl Finder<'_> {
                     Container {
                         kind,
                         at: text.as_ref().map(|text| text.at).unwrap_or_default(),
-                        text: text.map(|text| self.bare_title(kind, text.text)),
+                        text: text.map(|text| text.text),
                         made: Some(super::made_of(element)),
                         ..Container::default()
                     },
@@ -120,7 +162,7 @@ impl Finder<'_> {
         above.filter_map(move |title| {
             let container = Container {
                 kind: ContainerKind::Section,
-                text: Some(self.bare_title(ContainerKind::Section, title)),
+                text: Some(title),
                 at: TextPlace::Heading,
                 ..Container::default()
             };
@@ -144,22 +186,6 @@ impl Finder<'_> {
         !is_own
             && (element.attribute("aria-label").is_some()
                 || self.state.nodes[range].iter().any(is_run))
-    }
-
-    /// A title without its count, if no other part of the page has it but for the count.
-    fn bare_title(&self, kind: ContainerKind, title: String) -> String {
-        let bare = without_count(&title);
-        if bare.len() == title.len() || kind != ContainerKind::Section {
-            return title;
-        }
-        let folded = fold_name(bare);
-        match self
-            .parts_by(kind, &|title| fold_name(without_count(title)) == folded)
-            .len()
-        {
-            0 | 1 => bare.to_owned(),
-            _ => title,
-        }
     }
 
     /// The item that an element is in, by a text that tells it from others and that is not the element's own. What follows

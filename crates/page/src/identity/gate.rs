@@ -181,7 +181,6 @@ impl Finder<'_> {
                     id,
                 )
             })
-            .filter(|(n_words, _)| *n_words > 0)
             .collect();
         near.sort_by_key(|&(n_words, id)| (usize::MAX - n_words, id));
         near.into_iter().take(LISTED).map(|(_, id)| id).collect()
@@ -253,10 +252,11 @@ impl Finder<'_> {
             .filter(|(other, _)| *other != id)
             .collect();
         let without_signs = |text: &str| tokens(text).concat().replace(char::is_numeric, "");
-        // Where it stood, if it stands elsewhere by now and one of the others is gone: they may have changed their names.
+        // Where it stood, if it stands elsewhere by now and as many names are gone as came: some may have changed them.
         let xpath = remembered.selectors.last();
         let old_place = xpath.map(|xpath| self.find(xpath)).unwrap_or_default();
-        let has_left = || !old_place.contains(&id) && self.has_one_left(known, resolved);
+        let are_renamed =
+            || !old_place.contains(&id) && self.leavers(known, resolved) == newcomers.len();
         for &(newcomer, one) in &newcomers {
             let name = self.name_or_text(newcomer, one);
             let why = match () {
@@ -265,7 +265,7 @@ impl Finder<'_> {
                 () if !is_exact && without_signs(&name) == without_signs(known.called()) => {
                     "has its name but for digits and signs"
                 }
-                () if old_place == [newcomer] && has_left() => "stands where it stood",
+                () if old_place == [newcomer] && are_renamed() => "stands where it stood",
                 () => continue,
             };
             return Verdict::Ambiguous {
@@ -357,14 +357,14 @@ impl Finder<'_> {
             })
     }
 
-    /// Whether the name of one of its siblings is not there any more.
-    fn has_one_left(&self, known: &Fingerprint, resolved: &Resolved<'_>) -> bool {
+    /// How many names of its siblings are not there any more.
+    fn leavers(&self, known: &Fingerprint, resolved: &Resolved<'_>) -> usize {
         let names: Vec<String> = self
             .of_kind(known, &resolved.places)
             .map(|(id, element)| fold_name(&self.name_or_text(id, element)))
             .collect();
-        let mut siblings = known.siblings.iter().flatten();
-        siblings.any(|sibling| !names.contains(sibling))
+        let siblings = known.siblings.iter().flatten();
+        siblings.filter(|sibling| !names.contains(sibling)).count()
     }
 
     /// The part of the page that the outline of an element is.

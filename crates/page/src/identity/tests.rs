@@ -111,7 +111,7 @@ const TABLE: &[Row] = &[
         BOARD,
         "click 'Add a card' in the 'To do 2' section",
         &[("To do 2", "To do 3")],
-        "at once: button \"Add a card\"",
+        "at once: button \"Add a card\" in card \"To do 3\"",
     ),
     // Place.
     (

@@ -39,7 +39,7 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
     let text = steps().to_text();
     for (changed, args, message) in [
         (
-            text.replace("steps/1", "steps/2"),
+            text.replace("steps/2", "steps/3"),
             &[][..],
             "unsupported version `cuecard-steps/2`",
         ),
