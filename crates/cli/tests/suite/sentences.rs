@@ -251,7 +251,7 @@ fn is_no_longer_true(state: &DomState, capture: &str, sentence: &str, counts: &m
                     fingerprint: &known.fingerprint,
                 });
                 match verdict {
-                    Verdict::Same(id) => vec![id],
+                    Verdict::Same { id, .. } => vec![id],
                     _ => Vec::new(),
                 }
             }
