@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::error::{BrowserError, not_built_in};
 use super::{
-    BrowserOptions, CaptureOptions, DialogSeen, Download, ElementAddress, Guard, Loaded,
+    BrowserOptions, CaptureOptions, ClickKind, DialogSeen, Download, ElementAddress, Guard, Loaded,
     Navigation, SearchMove, WaitOutcome, WaitPolicy,
 };
 use cuecard_browser_steps::model::Direction;
@@ -99,7 +99,7 @@ impl BrowserBridge {
     pub async fn click(
         &mut self,
         _: &ElementAddress,
-        _: bool,
+        _: ClickKind,
         _: Duration,
     ) -> Result<(), BrowserError> {
         match *self {}

@@ -32,6 +32,7 @@ pub use error::{BrowserError, BrowserErrorKind};
 pub use install::{Installed, install};
 pub use options::{BrowserOptions, OnDialog, PageDefaults};
 pub use shapes::{
-    CaptureOptions, DialogSeen, Download, Loaded, Navigation, SearchMove, WaitOutcome, WaitPolicy,
+    CaptureOptions, ClickKind, DialogSeen, Download, Loaded, Navigation, SearchMove, WaitOutcome,
+    WaitPolicy,
 };
 pub use tools::{BrowserTools, Looked};

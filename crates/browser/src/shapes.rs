@@ -11,6 +11,17 @@ pub enum Loaded {
     Everything,
 }
 
+/// How an element is clicked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClickKind {
+    /// Once.
+    Single,
+    /// Twice.
+    Double,
+    /// Once, with the right button.
+    Right,
+}
+
 /// Where a navigation goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Navigation {

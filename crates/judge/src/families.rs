@@ -6,7 +6,7 @@ use super::{
 use crate::model::AssertionCheck;
 
 /// What is found of a type of these families; the others are not looked at here.
-pub(super) fn find(check: &AssertionCheck, count: Option<u64>, view: &View<'_>) -> Finding {
+pub(super) fn find(check: &AssertionCheck, view: &View<'_>) -> Finding {
     match check {
         AssertionCheck::ClaimsSupportedByFixtures {
             allowed_sources,
@@ -75,7 +75,7 @@ pub(super) fn find(check: &AssertionCheck, count: Option<u64>, view: &View<'_>) 
         AssertionCheck::SchedulerTaskRuns {
             task_id,
             trigger_must_equal,
-        } => scheduled_tasks::task_ran(view, task_id.as_deref(), trigger_must_equal, count),
+        } => scheduled_tasks::task_ran(view, task_id.as_deref(), trigger_must_equal),
         AssertionCheck::SchedulerOutboundCount {
             tool,
             exact,

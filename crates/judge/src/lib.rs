@@ -36,7 +36,6 @@ pub mod test_case;
 mod text;
 mod tool_policy;
 mod tools;
-mod trace_filter;
 mod trajectory;
 #[cfg(test)]
 mod trials;
@@ -49,7 +48,6 @@ pub use result::{
     Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals, TraceSummary,
 };
 pub use snapshot::{Snapshot, Snapshots, stable};
-pub use trace_filter::{FilteredTrace, LeftOut, TraceFilter};
 pub use view::View;
 
 use crate::model::{Assertion, AssertionCheck, Severity, TestCase};
@@ -216,24 +214,12 @@ pub fn judge(case: &TestCase, trace: &Trace) -> Vec<Outcome> {
 
 /// As [`judge`], with the stored traces that [`snapshot_files`] names.
 pub fn judge_with(case: &TestCase, trace: &Trace, snapshots: &Snapshots) -> Vec<Outcome> {
-    outcomes(&View::new(case, trace).with_snapshots(snapshots))
-}
-
-/// As [`judge_with`], of a trace that may have gaps where nothing is that the assertions ask for.
-pub fn judge_filtered(
-    case: &TestCase,
-    filtered: &FilteredTrace,
-    snapshots: &Snapshots,
-) -> Vec<Outcome> {
-    outcomes(&View::of_filtered(case, filtered).with_snapshots(snapshots))
-}
-
-fn outcomes(view: &View<'_>) -> Vec<Outcome> {
-    let assertions = view.case.assertions.iter().enumerate();
+    let view = View::new(case, trace).with_snapshots(snapshots);
+    let assertions = case.assertions.iter();
     let mut outcomes: Vec<Outcome> = assertions
-        .map(|(idx, assertion)| outcome(assertion, view.count_for(idx), view))
+        .map(|assertion| outcome(assertion, &view))
         .collect();
-    outcomes.extend(tool_policy::warnings(view));
+    outcomes.extend(tool_policy::warnings(&view));
     outcomes
 }
 
@@ -247,7 +233,7 @@ pub fn snapshot_files(case: &TestCase) -> impl Iterator<Item = &str> {
         })
 }
 
-fn outcome(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Outcome {
+fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
     let missing: Vec<String> = assertion
         .requires_capabilities
         .iter()
@@ -255,7 +241,7 @@ fn outcome(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Outcom
         .cloned()
         .collect();
     let finding = if missing.is_empty() {
-        find(assertion, count, view)
+        find(assertion, view)
     } else {
         Finding::new(
             Verdict::Skipped,
@@ -284,8 +270,8 @@ fn outcome(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Outcom
     }
 }
 
-/// Asks the family of the assertion's type. `count` is how many events the assertion means, if the trace has gaps.
-fn find(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Finding {
+/// Asks the family of the assertion's type.
+fn find(assertion: &Assertion, view: &View<'_>) -> Finding {
     use AssertionCheck as Check;
     let check = &assertion.check;
     match check {
@@ -302,7 +288,7 @@ fn find(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Finding {
             tool,
             matching,
             which,
-        } => tools::args_match(tool, matching, *which, count, view),
+        } => tools::args_match(tool, matching, *which, view),
         Check::ToolCallOrder { before, after, all } => order::call_order(before, after, *all, view),
         Check::StopAfterSuccess {
             success_event,
@@ -312,7 +298,6 @@ fn find(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Finding {
             success_event,
             forbid_following,
             allowed_following_tools,
-            count,
             view,
         ),
         Check::OutputContains {
@@ -326,13 +311,13 @@ fn find(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Finding {
         Check::AskClarifyingWhenAmbiguous {
             forbidden_tools,
             question_patterns,
-        } => questions::asks_first(forbidden_tools, question_patterns, count, view),
+        } => questions::asks_first(forbidden_tools, question_patterns, view),
         Check::Trajectory { mode, calls } => trajectory::trajectory(*mode, calls, view),
         Check::ToolResultMatches {
             tool,
             json_path,
             test,
-        } => results::tool_result(tool, json_path.as_ref(), test, count, view),
+        } => results::tool_result(tool, json_path.as_ref(), test, view),
         Check::JsonPath {
             path,
             equals,
@@ -347,7 +332,7 @@ fn find(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Finding {
             player_checks::player_check(&assertion.id, check.type_name(), view)
         }
         // Groundedness, memory, recovery, scheduler.
-        other => families::find(other, count, view),
+        other => families::find(other, view),
     }
 }
 

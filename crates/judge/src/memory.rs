@@ -314,7 +314,9 @@ fn is_corrected(text: &str, fact: &str, stale: &str) -> ProofVerdict {
         return verdict;
     }
     match mention(text, fact, stale) {
-        Some(found) if !found.is_denied && found.role.as_deref() != Some("from") => {
+        Some(found)
+            if found.role.as_deref() != Some("from") && !is_denied_at(text, &found, fact) =>
+        {
             if words_of(text, DROPPING).1 && !words_of(fact, DROPPING).1 {
                 ProofVerdict::Refuted
             } else if quotes(text, fact) || words_of(text, &format!("{fact} {stale} {CHANGE}")).0 {
@@ -327,6 +329,27 @@ fn is_corrected(text: &str, fact: &str, stale: &str) -> ProofVerdict {
     }
 }
 
+/// Whether the clause that has a fact denies it, or says it where the fact itself is a denial.
+fn is_denied_at(text: &str, found: &Mention, fact: &str) -> bool {
+    static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[.;:!?,\n](?:\s|$)|\s(?:and|but|instead of|und|aber|sondern|statt)\s")
+            .expect("a fixed pattern")
+    });
+    let text = prove::fold(text);
+    let (mut start, mut end) = (0, text.len());
+    for between in BETWEEN.find_iter(&text) {
+        match between.start() < found.at {
+            true => start = between.end(),
+            false => {
+                end = between.start();
+                break;
+            }
+        }
+    }
+    let clause = text.get(start..end).unwrap_or(&text);
+    found.is_denied || is_denied(clause) != is_denied(fact)
+}
+
 /// The sentence of a text that still says a stale fact, and whether it says that for certain.
 fn stale_in(text: &str, stale: &str, corrected: &str) -> Option<(Verdict, String)> {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
@@ -337,15 +360,12 @@ fn stale_in(text: &str, stale: &str, corrected: &str) -> Option<(Verdict, String
     mention(text, stale, corrected)?;
     let text = prove::fold(text);
     let found = sentences(&text).into_iter().filter_map(|sentence| {
-        let Mention {
-            is_denied,
-            role,
-            at,
-            is_bare,
-        } = mention(sentence, stale, corrected)?;
-        let before = sentence.get(..at).unwrap_or_default();
-        let is_past = is_denied || role.as_deref() == Some("from") || BEFORE.is_match(before);
-        let is_other = is_bare && !words_of(sentence, stale).1;
+        let found = mention(sentence, stale, corrected)?;
+        let before = sentence.get(..found.at).unwrap_or_default();
+        let is_past = is_denied_at(sentence, &found, stale)
+            || found.role.as_deref() == Some("from")
+            || BEFORE.is_match(before);
+        let is_other = found.is_bare && !words_of(sentence, stale).1;
         if is_past || is_other {
             return None;
         }

@@ -4,8 +4,7 @@ use serde_json::json;
 
 use super::Finding;
 use super::reach::{
-    described, is_about, only_agents_name, selects, selects_alone, unknown_tool, unmet_help,
-    unreachable_selector,
+    described, is_about, only_agents_name, selects, unknown_tool, unmet_help, unreachable_selector,
 };
 use super::view::View;
 use super::words::{as_count, count_of};
@@ -145,14 +144,6 @@ fn is_allowed(allowed: &[ToolPattern], event: &Event) -> bool {
     allowed.iter().any(|tool| is_about(tool, event))
 }
 
-/// Whether an event is one that must not follow a success.
-pub(super) fn violates(forbidden: &[Selector], allowed: &[ToolPattern], event: &Event) -> bool {
-    forbidden
-        .iter()
-        .any(|selector| selects_alone(selector, event))
-        && !is_allowed(allowed, event)
-}
-
 fn dedup(mut texts: Vec<String>) -> Vec<String> {
     texts.dedup();
     texts
@@ -162,7 +153,6 @@ pub(super) fn stop_after_success(
     success_event: &Selector,
     forbid_following: &[Selector],
     allowed: &[ToolPattern],
-    count: Option<u64>,
     view: &View<'_>,
 ) -> Finding {
     let Some(success) = moments(success_event, view).next() else {
@@ -181,14 +171,7 @@ pub(super) fn stop_after_success(
     let forbidden: Vec<String> = forbid_following.iter().map(described).collect();
     let forbidden = forbidden.join(" or ");
     if let Some(first) = violations.first() {
-        let at_end = violations
-            .iter()
-            .filter(|violation| violation.event.is_none())
-            .count();
-        let count = match count {
-            Some(count) => count + as_count(at_end),
-            None => as_count(violations.len()),
-        };
+        let count = as_count(violations.len());
         const SHOWN: usize = 20;
         let shown: Vec<Json> = violations.iter().take(SHOWN).map(|m| m.json()).collect();
         return Finding::fails(format!(

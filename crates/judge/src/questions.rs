@@ -10,7 +10,7 @@ use super::blocks::lines;
 use super::output::empty_help;
 use super::reach::unknown_tool;
 use super::view::{Call, View};
-use super::words::{as_count, brief, excerpt, quoted};
+use super::words::{brief, excerpt, quoted};
 use crate::model::{TextPattern, ToolPattern};
 use cuecard_source::value::Json;
 use cuecard_trace::{Event, EventData};
@@ -68,7 +68,6 @@ static NOT_SAID: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn asks_first(
     forbidden: &[ToolPattern],
     patterns: &[TextPattern],
-    count: Option<u64>,
     view: &View<'_>,
 ) -> Finding {
     let refs = view.output_ref();
@@ -92,9 +91,7 @@ pub(super) fn asks_first(
         .filter(|call| call.position < answered)
         .filter(|call| forbidden.iter().any(|tool| call.is_of(tool)))
         .collect();
-    let count = count
-        .filter(|_| asked.is_none())
-        .unwrap_or(as_count(acted.len()));
+    let count = acted.len();
     let question = match asked {
         Some((_, question)) => Some(question),
         None => question(view.output(), patterns),
@@ -162,7 +159,7 @@ fn user_spoke_after(position: usize, view: &View<'_>) -> Option<usize> {
 }
 
 /// What a message or an answer asks of the user.
-pub(super) fn asked_in(event: &Event, patterns: &[TextPattern]) -> Option<String> {
+fn asked_in(event: &Event, patterns: &[TextPattern]) -> Option<String> {
     match &event.data {
         EventData::Message(message) => question(&message.content, patterns),
         EventData::FinalOutput(output) => question(&output.content, patterns),

@@ -65,7 +65,7 @@ pub(super) fn unknown_tool(tool: &ToolPattern, view: &View<'_>) -> Option<String
         .iter()
         .any(|name| of_browser.iter().any(|known| known == name));
     if is_known
-        || view.count_of(tool) > 0
+        || view.calls().iter().any(|call| call.is_of(tool))
         || (has_browser && of_browser.iter().any(|name| tool.matches(name)))
     {
         return None;
@@ -109,17 +109,6 @@ pub(super) fn selects(
             let mut causes = view.causes_of(position);
             causes.any(|position| selects(cause, view, position, &view.trace.events[position]))
         })
-}
-
-/// Whether `selector` means an event of which no other is known: its arguments are those of the event itself, and its cause
-/// is not looked at.
-pub(super) fn selects_alone(selector: &Selector, event: &Event) -> bool {
-    is_chosen(selector, event)
-        && match &event.data {
-            _ if selector.args.is_empty() => true,
-            EventData::ToolCall(call) => args_equal(&selector.args, &call.args),
-            _ => false,
-        }
 }
 
 /// Whether an event has what `selector` asks of it, apart from arguments.

@@ -15,6 +15,7 @@ use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, Place, codes, did_you_mean};
 use cuecard_source::value::{
     Json, REDACTED, Redactor, find_credentials, find_credentials_in_text, may_hold_credential,
+    pointer_steps,
 };
 use cuecard_trace::{Event, EventData, Other, Trace};
 
@@ -122,14 +123,9 @@ impl FieldRedactor {
             ..Self::default()
         };
         for field in &case.redact_fields {
-            match field.strip_prefix('/') {
-                Some(pointer) => redactor.pointers.push(
-                    pointer
-                        .split('/')
-                        .map(|token| token.replace("~1", "/").replace("~0", "~"))
-                        .collect(),
-                ),
-                None => {
+            match field.starts_with('/') {
+                true => redactor.pointers.push(pointer_steps(field).collect()),
+                false => {
                     redactor.names.insert(field.to_lowercase());
                 }
             }

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde_json::Map;
 
 use super::redact_fields::FieldRedactor;
-use super::{FilteredTrace, Outcome, OutcomeStatus};
+use super::{Outcome, OutcomeStatus};
 use crate::model::{TestCase, TraceInput};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Json;
-use cuecard_trace::{RunStatus, Trace};
+use cuecard_trace::{EventData, RunStatus, Trace};
 
 /// More events are not told in a result; they stand in the trace.
 const MAX_EVIDENCE: usize = 100;
@@ -151,21 +151,19 @@ impl TestResult {
     /// The result of `case`, whose assertions came out as `outcomes` on `trace`.
     pub fn judged(
         case: &TestCase,
-        trace: impl Into<FilteredTrace>,
+        mut trace: Trace,
         mut outcomes: Vec<Outcome>,
         run: Run,
     ) -> Judgement {
-        let mut filtered = trace.into();
         let mut redactor = FieldRedactor::new(case);
-        redactor.trace(&mut filtered.trace);
-        let trace = &filtered.trace;
+        redactor.trace(&mut trace);
         for (idx, outcome) in outcomes.iter_mut().enumerate() {
             redactor.outcome(idx, outcome);
             if run.strict && outcome.vacuous && outcome.status == OutcomeStatus::Pass {
                 outcome.status = OutcomeStatus::Fail;
             }
         }
-        let vacuous = vacuity(&outcomes, trace);
+        let vacuous = vacuity(&outcomes, &trace);
         let status = status(&outcomes, vacuous.is_some() && run.strict);
         let failed = status == TestStatus::Fail;
         let expected = case.expected.as_ref().filter(|_| failed);
@@ -175,15 +173,12 @@ impl TestResult {
                 .unwrap_or_default(),
             status,
             vacuous,
-            trace: Some(TraceSummary::of(&filtered)),
-            evidence: evidence(&outcomes, trace),
+            trace: Some(TraceSummary::of(&trace)),
+            evidence: evidence(&outcomes, &trace),
             assertions: with_lines(case, outcomes),
             ..Self::of(case, run)
         };
-        Judgement {
-            result,
-            trace: filtered.trace,
-        }
+        Judgement { result, trace }
     }
 
     /// The result of `case` of which nothing could be judged.
@@ -274,22 +269,25 @@ impl TestResult {
 }
 
 impl TraceSummary {
-    fn of(filtered: &FilteredTrace) -> Self {
-        let trace = &filtered.trace;
+    fn of(trace: &Trace) -> Self {
         let mut tool_calls: Vec<(String, u64)> = Vec::new();
         let mut rows: HashMap<String, usize> = HashMap::new();
-        for (tool, count) in filtered.calls() {
+        for event in &trace.events {
+            let EventData::ToolCall(call) = &event.data else {
+                continue;
+            };
+            let tool = &*call.tool;
             let row = *rows.entry(tool.to_owned()).or_insert_with(|| {
                 tool_calls.push((tool.to_owned(), 0));
                 tool_calls.len() - 1
             });
-            tool_calls[row].1 += count;
+            tool_calls[row].1 += 1;
         }
         let metrics = trace.end.as_ref().map(|end| end.metrics);
         Self {
             trace_id: trace.header.trace_id.clone(),
             status: trace.end.as_ref().map(|end| end.status),
-            events: filtered.event_count(),
+            events: trace.events.len(),
             tool_calls,
             retry_count: metrics.map_or(0, |metrics| metrics.retry_count),
             timing_ms_total: metrics.map_or(0.0, |metrics| metrics.timing_ms_total),

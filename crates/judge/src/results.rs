@@ -21,7 +21,6 @@ pub(super) fn tool_result(
     tool: &ToolPattern,
     path: Option<&JsonPath>,
     test: &ValueTest,
-    count: Option<u64>,
     view: &View<'_>,
 ) -> Finding {
     let results: Vec<(&Event, &ToolResult)> = view
@@ -37,12 +36,12 @@ pub(super) fn tool_result(
         })
         .collect();
     let refs = results.iter().map(|(event, _)| event.event_id.as_str());
-    let count = count.unwrap_or(as_count(results.len()));
-    let asked = ResultTest::new(path, test);
+    let count = results.len();
+    let schema = test.json_schema.as_ref().map(Schema::new);
     // The result that comes nearest explains the failure.
     let mut nearest: Option<(&Event, &ToolResult, Vec<String>)> = None;
     for (event, result) in &results {
-        let misfits = asked.misfits(&result.result);
+        let misfits = result_misfits(&result.result, path, test, schema.as_ref());
         if misfits.is_empty() {
             let finding = Finding::holds(format!(
                 "the result of `{}` in event {} matches",
@@ -109,33 +108,7 @@ pub(super) fn tool_result(
     }
 }
 
-/// What is asked of a result, ready to be asked of many.
-pub(super) struct ResultTest<'c> {
-    path: Option<&'c JsonPath>,
-    test: &'c ValueTest,
-    schema: Option<Schema>,
-}
-
-impl<'c> ResultTest<'c> {
-    pub(super) fn new(path: Option<&'c JsonPath>, test: &'c ValueTest) -> Self {
-        let schema = test.json_schema.as_ref().map(Schema::new);
-        Self { path, test, schema }
-    }
-
-    /// How much of a result is not as it should be.
-    pub(super) fn misfits_of(&self, event: &Event) -> Option<f64> {
-        match &event.data {
-            EventData::ToolResult(result) => Some(self.misfits(&result.result).len() as f64),
-            _ => None,
-        }
-    }
-
-    /// What of a result is not as it should be; empty if it matches.
-    fn misfits(&self, result: &Json) -> Vec<String> {
-        result_misfits(result, self.path, self.test, self.schema.as_ref())
-    }
-}
-
+/// What of a result is not as it should be; empty if it matches.
 fn result_misfits(
     result: &Json,
     path: Option<&JsonPath>,

@@ -181,7 +181,7 @@ pub(super) fn judged(check: AssertionCheck, trace: &Trace) -> Finding {
 pub(super) fn judged_for(case: &TestCase, check: AssertionCheck, trace: &Trace) -> Finding {
     let snapshots = Snapshots::default();
     let view = View::new(case, trace).with_snapshots(&snapshots);
-    find(&assertion(check), None, &view)
+    find(&assertion(check), &view)
 }
 
 pub(super) fn tool(text: &str) -> ToolPattern {

@@ -14,12 +14,7 @@ use cuecard_source::value::{Json, as_text};
 use cuecard_trace::{Event, EventData, Header, ToolCall};
 
 /// The scheduler started the task, and something happened in it.
-pub(super) fn task_ran(
-    view: &View<'_>,
-    task_id: Option<&str>,
-    trigger: &str,
-    count: Option<u64>,
-) -> Finding {
+pub(super) fn task_ran(view: &View<'_>, task_id: Option<&str>, trigger: &str) -> Finding {
     let scenario = &view.trace.header.scenario;
     let seen_trigger = scenario.get("trigger").and_then(Json::as_str);
     let seen_task = seen_task(scenario);
@@ -37,7 +32,7 @@ pub(super) fn task_ran(
         // That a message came in is not that the task ran.
         .filter(|event| !matches!(event.data, EventData::MessageReceived(_)))
         .collect();
-    let count = count.unwrap_or(as_count(of_task.len()));
+    let count = as_count(of_task.len());
     let observed = json!({
         "trigger": seen_trigger,
         "task_id": seen_task,
@@ -104,7 +99,7 @@ pub(super) fn task_ran(
 }
 
 /// The task whose events are looked for: the one that is given, else that of the test case, else that of the trace.
-pub(super) fn wanted_task<'a>(
+fn wanted_task<'a>(
     case: &'a TestCase,
     header: &'a Header,
     task_id: Option<&'a str>,

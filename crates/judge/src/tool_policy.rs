@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::view::{Call, View, names as names_of};
+use super::view::{Call, View};
 use super::words::{as_count, brief, count_of, quoted};
 use super::{MOST_REFS, Outcome, OutcomeStatus};
 use crate::model::ToolPattern;
@@ -28,9 +28,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
                     quoted(available.iter().map(String::as_str))
                 ),
             };
-            let count = view.count_calls(|name, native| {
-                !patterns.iter().any(|tool| names_of(tool, name, native))
-            });
+            let count = outside.len();
             let message = format!(
                 "{} of tools that are not available: {}",
                 count_of(as_count(count), "call"),
@@ -46,18 +44,16 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
             ));
         }
     }
-    let is_forbidden = |name: &str, native: Option<&str>| {
+    let forbidden = calls_where(view, |call| {
+        let native = call.data.native_tool.as_deref();
         let is_in = |tool: &ToolPattern| {
             let is_it = |name: &str| name.eq_ignore_ascii_case(tool.text());
-            names_of(tool, name, native) || is_it(name) || native.is_some_and(is_it)
+            call.is_of(tool) || is_it(&call.data.tool) || native.is_some_and(is_it)
         };
         tools.forbidden.iter().any(is_in)
-    };
-    let forbidden = calls_where(view, |call| {
-        is_forbidden(&call.data.tool, call.data.native_tool.as_deref())
     });
     if let Some(first) = forbidden.first() {
-        let count = view.count_calls(is_forbidden);
+        let count = forbidden.len();
         let message = format!(
             "{} of forbidden tools: {}",
             count_of(as_count(count), "call"),
@@ -79,7 +75,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
         ));
     }
     if let Some(max) = tools.max_calls {
-        let total = view.call_count();
+        let total = view.calls().len();
         let count = as_count(total);
         if count > max {
             let all = calls_where(view, |_| true);

@@ -10,7 +10,6 @@ use super::view::{Call, View, dotted};
 use super::words::{as_count, brief, count_of, evidence, quoted, times};
 use crate::model::{ArgsMatch, ToolPattern, Which};
 use cuecard_source::value::Json;
-use cuecard_trace::{Event, EventData};
 
 pub(super) fn must_call(
     tool: &ToolPattern,
@@ -19,7 +18,7 @@ pub(super) fn must_call(
     view: &View<'_>,
 ) -> Finding {
     let calls = view.calls_of(tool);
-    let total = view.count_of(tool);
+    let total = calls.len();
     let count = as_count(total);
     let was = format!("`{}` was {}", tool.text(), times(total));
     let finding = if count < min {
@@ -52,7 +51,7 @@ fn uncalled_or_fewer(tool: &ToolPattern, count: u64, view: &View<'_>) -> String 
 
 pub(super) fn must_not_call(tool: &ToolPattern, view: &View<'_>) -> Finding {
     let calls = view.calls_of(tool);
-    let total = view.count_of(tool);
+    let total = calls.len();
     let was = format!("`{}` was {}", tool.text(), times(total));
     let Some(first) = calls.first() else {
         let finding = Finding::holds(was).observed(json!({"calls": 0}));
@@ -97,7 +96,7 @@ pub(super) fn max_calls(
     let mut counted: Vec<&Call<'_>> = Vec::new();
     if let Some((tool, max)) = tool {
         let calls = view.calls_of(tool);
-        let count = view.count_of(tool);
+        let count = calls.len();
         observed.insert("calls".to_owned(), count.into());
         let was = format!("`{}` was {}", tool.text(), times(count));
         if as_count(count) > *max {
@@ -111,7 +110,7 @@ pub(super) fn max_calls(
         counted = calls;
     }
     if let Some(max) = max_total {
-        let total = view.call_count();
+        let total = view.calls().len();
         observed.insert("total".to_owned(), total.into());
         let were = match total {
             1 => "there was 1 tool call".to_owned(),
@@ -142,13 +141,10 @@ pub(super) fn args_match(
     tool: &ToolPattern,
     matching: &ArgsMatch,
     which: Which,
-    mismatched: Option<u64>,
     view: &View<'_>,
 ) -> Finding {
     let calls = Calls {
         tool,
-        total: view.count_of(tool),
-        mismatched,
         listed: view.calls_of(tool),
     };
     if calls.listed.is_empty() {
@@ -160,8 +156,8 @@ pub(super) fn args_match(
         .observed(json!({"calls": 0}))
         .help(help);
     }
-    let test = ArgsTest::new(matching);
-    let misfits = |call: &Call<'_>| test.misfits(&call.data.args);
+    let schema = matching.json_schema.as_ref().map(Schema::new);
+    let misfits = |call: &Call<'_>| args_misfits(matching, schema.as_ref(), &call.data.args);
     let finding = match which {
         Which::Any => any_matches(&calls, misfits),
         Which::All => all_match(&calls, misfits),
@@ -184,11 +180,7 @@ pub(super) fn args_match(
 /// The calls of a tool.
 struct Calls<'v, 'a> {
     tool: &'v ToolPattern,
-    /// How many there are.
-    total: usize,
-    /// How many don't match, if not all of them are listed.
-    mismatched: Option<u64>,
-    /// Those that decide, in order.
+    /// In order.
     listed: Vec<&'v Call<'a>>,
 }
 
@@ -218,19 +210,19 @@ fn any_matches(calls: &Calls<'_, '_>, misfits: impl Fn(&Call<'_>) -> Vec<String>
         Some(nearest) => nearest,
         None => return Finding::fails(format!("`{}` was never called", tool.text())),
     };
-    let which = if calls.total == 1 {
+    let which = if calls.listed.len() == 1 {
         format!("the call of `{}` doesn't match", tool.text())
     } else {
         format!(
             "none of {} calls of `{}` matches; nearest is event {}",
-            calls.total,
+            calls.listed.len(),
             tool.text(),
             call.event.seq
         )
     };
     Finding::fails(format!("{which}: {}", found.join("; ")))
         .observed(json!({
-            "calls": calls.total,
+            "calls": calls.listed.len(),
             "nearest": call.id(),
             "args": evidence(&call.data.args),
             "misfits": found,
@@ -249,24 +241,24 @@ fn all_match(calls: &Calls<'_, '_>, misfits: impl Fn(&Call<'_>) -> Vec<String>) 
     let Some((call, found)) = broken.next() else {
         return Finding::holds(format!(
             "the arguments match in {} of `{}`",
-            count_of(as_count(calls.total), "call"),
+            count_of(as_count(calls.listed.len()), "call"),
             tool.text()
         ))
-        .observed(json!({"calls": calls.total}))
+        .observed(json!({"calls": calls.listed.len()}))
         .refs(calls.ids());
     };
     let others: Vec<&str> = broken.map(|(call, _)| call.id()).collect();
-    let mismatched = calls.mismatched.unwrap_or(as_count(others.len() + 1));
+    let mismatched = others.len() + 1;
     Finding::fails(format!(
         "{} of {} calls of `{}` don't match; the first is event {}: {}",
         mismatched,
-        calls.total,
+        calls.listed.len(),
         tool.text(),
         call.event.seq,
         found.join("; ")
     ))
     .observed(json!({
-        "calls": calls.total,
+        "calls": calls.listed.len(),
         "mismatched": mismatched,
         "args": evidence(&call.data.args),
         "misfits": found,
@@ -286,9 +278,9 @@ fn nth_matches(
         return Finding::fails(format!(
             "`{}` was {}, so there is no call {n}",
             tool.text(),
-            times(calls.total)
+            times(calls.listed.len())
         ))
-        .observed(json!({"calls": calls.total}))
+        .observed(json!({"calls": calls.listed.len()}))
         .help("`which` counts the calls of this tool from 1")
         .refs(calls.ids());
     };
@@ -333,32 +325,7 @@ fn called_with(call: &Call<'_>) -> String {
     }
 }
 
-/// What is asked of arguments, ready to be asked of many.
-pub(super) struct ArgsTest<'c> {
-    matching: &'c ArgsMatch,
-    schema: Option<Schema>,
-}
-
-impl<'c> ArgsTest<'c> {
-    pub(super) fn new(matching: &'c ArgsMatch) -> Self {
-        let schema = matching.json_schema.as_ref().map(Schema::new);
-        Self { matching, schema }
-    }
-
-    /// How much of a call's arguments is not as it should be.
-    pub(super) fn misfits_of(&self, event: &Event) -> Option<f64> {
-        match &event.data {
-            EventData::ToolCall(call) => Some(self.misfits(&call.args).len() as f64),
-            _ => None,
-        }
-    }
-
-    /// What of the arguments is not as it should be; empty if they match.
-    fn misfits(&self, args: &Json) -> Vec<String> {
-        args_misfits(self.matching, self.schema.as_ref(), args)
-    }
-}
-
+/// What of the arguments is not as it should be; empty if they match.
 fn args_misfits(matching: &ArgsMatch, schema: Option<&Schema>, args: &Json) -> Vec<String> {
     let mut found = Vec::new();
     for key in &matching.required_keys {

@@ -6,11 +6,10 @@ use serde_json::json;
 
 use super::Finding;
 use super::values::args_equal;
-use super::view::{Call, View, names_tool};
+use super::view::{Call, View};
 use super::words::{as_count, brief, count_of};
 use crate::model::{ExpectedCall, TrajectoryMode};
 use cuecard_source::value::Json;
-use cuecard_trace::{Event, EventData};
 
 /// So many calls are named in a message and in the evidence.
 const SHOWN: usize = 20;
@@ -24,7 +23,7 @@ pub(super) fn trajectory(
     view: &View<'_>,
 ) -> Finding {
     let calls = view.calls();
-    let total = view.call_count();
+    let total = calls.len();
     let missed = match mode {
         TrajectoryMode::Exact => exact(expected, calls, total),
         TrajectoryMode::InOrder => in_order(expected, calls),
@@ -103,17 +102,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>, total: usize) -> String {
 }
 
 fn is_met(expected: &ExpectedCall, call: &Call<'_>) -> bool {
-    is_met_by(expected, call.event)
-}
-
-/// Whether an event is a call that is expected.
-pub(super) fn is_met_by(expected: &ExpectedCall, event: &Event) -> bool {
-    match &event.data {
-        EventData::ToolCall(call) => {
-            names_tool(&expected.tool, call) && args_equal(&expected.args, &call.args)
-        }
-        _ => false,
-    }
+    call.is_of(&expected.tool) && args_equal(&expected.args, &call.data.args)
 }
 
 fn described(expected: &ExpectedCall) -> String {

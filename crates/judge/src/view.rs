@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use super::document::document;
 use super::fold::{as_read, fold};
 use super::snapshot::{Snapshot, Snapshots};
-use super::trace_filter::{FilteredTrace, LeftOut};
 use crate::model::{TestCase, ToolPattern};
 use cuecard_source::value::Json;
 use cuecard_trace::{ErrorHappened, Event, EventData, ToolCall, ToolResult, Trace};
@@ -19,8 +18,6 @@ pub struct View<'a> {
     pub case: &'a TestCase,
     /// The trace.
     pub trace: &'a Trace,
-    /// What the trace would have beside its events.
-    left_out: Option<&'a LeftOut>,
     snapshots: Option<&'a Snapshots>,
     calls: Calls<'a>,
     folded_output: OnceCell<String>,
@@ -69,21 +66,12 @@ impl<'a> View<'a> {
         Self {
             case,
             trace,
-            left_out: None,
             snapshots: None,
             calls: link(&trace.events),
             folded_output: OnceCell::new(),
             read_output: OnceCell::new(),
             document: OnceCell::new(),
             causes: OnceCell::new(),
-        }
-    }
-
-    /// Looks at a trace for `case` that may have gaps.
-    pub fn of_filtered(case: &'a TestCase, filtered: &'a FilteredTrace) -> Self {
-        Self {
-            left_out: filtered.left_out.as_ref(),
-            ..Self::new(case, &filtered.trace)
         }
     }
 
@@ -152,45 +140,12 @@ impl<'a> View<'a> {
             .map(|(_, event)| event.event_id.as_str())
     }
 
-    /// How many events the assertion at `index` means, if the trace has gaps.
-    pub(super) fn count_for(&self, index: usize) -> Option<u64> {
-        self.left_out?.counts.get(index).copied().flatten()
-    }
-
-    /// How many tool calls there were.
-    pub(crate) fn call_count(&self) -> usize {
-        self.count_calls(|_, _| true)
-    }
-
-    /// How many calls of a tool there were.
-    pub(crate) fn count_of(&self, tool: &ToolPattern) -> usize {
-        self.count_calls(|name, native| names(tool, name, native))
-    }
-
-    /// How many calls there were of tools whose name, and the name that the agent used, are meant.
-    pub(crate) fn count_calls(&self, is_meant: impl Fn(&str, Option<&str>) -> bool) -> usize {
-        match self.left_out {
-            None => {
-                let calls = self.calls().iter();
-                calls
-                    .filter(|call| is_meant(&call.data.tool, call.data.native_tool.as_deref()))
-                    .count()
-            }
-            Some(left_out) => left_out
-                .calls
-                .iter()
-                .filter(|(names, _)| is_meant(&names.tool, names.native_tool.as_deref()))
-                .map(|(_, count)| count)
-                .sum(),
-        }
-    }
-
-    /// All tool calls in order; of a trace with gaps those that assertions may name.
+    /// All tool calls in order.
     pub(crate) fn calls(&self) -> &[Call<'a>] {
         &self.calls.calls
     }
 
-    /// The calls of a tool in order, as [`Self::calls`].
+    /// The calls of a tool in order.
     pub(crate) fn calls_of(&self, tool: &ToolPattern) -> Vec<&Call<'a>> {
         self.calls()
             .iter()
@@ -205,43 +160,17 @@ impl<'a> View<'a> {
         result: &ToolResult,
         tool: &ToolPattern,
     ) -> bool {
-        match self.has_call(position) {
+        match self.call_at(position) {
             // Its call says what it is a result of.
-            true => self.answers_call_of(position, tool),
-            false => tool.matches(&result.tool),
-        }
-    }
-
-    /// Whether the event at `position` belongs to a call.
-    fn has_call(&self, position: usize) -> bool {
-        match self.left_out {
-            None => self.call_at(position).is_some(),
-            Some(left_out) => left_out.answers.contains_key(&position),
-        }
-    }
-
-    /// Whether the event at `position` belongs to a call of `tool`.
-    fn answers_call_of(&self, position: usize, tool: &ToolPattern) -> bool {
-        match self.left_out {
-            None => self.call_at(position).is_some_and(|call| call.is_of(tool)),
-            Some(left_out) => {
-                let answered = left_out.answers.get(&position);
-                answered.is_some_and(|answered| answered.names.is_of(tool))
-            }
+            Some(call) => call.is_of(tool),
+            None => tool.matches(&result.tool),
         }
     }
 
     /// Whether the event at `position` belongs to a call of which the trace has an error.
     pub(crate) fn answers_failed_call(&self, position: usize) -> bool {
-        match self.left_out {
-            None => self
-                .call_at(position)
-                .is_some_and(|call| !call.errors.is_empty()),
-            Some(left_out) => {
-                let answered = left_out.answers.get(&position);
-                answered.is_some_and(|answered| answered.has_error)
-            }
-        }
+        self.call_at(position)
+            .is_some_and(|call| !call.errors.is_empty())
     }
 
     /// The call that the event at `position` is, answers, or says an error of.
@@ -388,12 +317,8 @@ fn link(events: &[Event]) -> Calls<'_> {
 
 /// Whether `tool` means a call: by the tool's name, or by the name that the agent itself used.
 pub(crate) fn names_tool(tool: &ToolPattern, call: &ToolCall) -> bool {
-    names(tool, &call.tool, call.native_tool.as_deref())
-}
-
-/// Whether `tool` means a tool of this name, or of the name that the agent itself used.
-pub(super) fn names(tool: &ToolPattern, name: &str, native: Option<&str>) -> bool {
-    tool.matches(name) || native.is_some_and(|native| tool.matches(native))
+    let native = call.native_tool.as_deref();
+    tool.matches(&call.tool) || native.is_some_and(|native| tool.matches(native))
 }
 
 /// What `key` reaches in `json`: a key as it is, else the way through objects and lists that its parts

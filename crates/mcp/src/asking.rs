@@ -205,7 +205,7 @@ impl Session {
         };
         abandoned.forget();
         match answer {
-            Ok(Ok(result)) => raw(result, ask),
+            Ok(Ok(result)) => raw(result),
             Ok(Err(error)) => Err(self.explain(error, began).await),
             Err(_) => Err(self.gone(began).await),
         }
@@ -297,31 +297,13 @@ impl Session {
     }
 }
 
-/// The result as it came, or as close to it as the SDK's types get.
-fn raw(result: ServerResult, ask: Ask<'_>) -> Result<Value, CallErrorKind> {
-    let is_call = matches!(ask, Ask::Call(_));
-    // Over HTTP the SDK guesses the kind of a result from its fields, and keeps those of that kind only.
-    let fits = match &result {
-        ServerResult::CustomResult(_) => true,
-        ServerResult::ListToolsResult(_) => !is_call,
-        ServerResult::CallToolResult(_)
-        | ServerResult::InputRequiredResult(_)
-        | ServerResult::CreateTaskResult(_)
-        | ServerResult::TaskAckResult(_)
-        | ServerResult::EmptyResult(_) => is_call,
-        _ => false,
-    };
-    if !fits {
-        return Err(CallErrorKind::Protocol {
-            text: "the result has the fields of another kind of response".to_owned(),
-        });
-    }
-    match result {
-        ServerResult::CustomResult(result) => Ok(result.0),
-        result => serde_json::to_value(result).map_err(|error| CallErrorKind::Protocol {
-            text: error.to_string(),
-        }),
-    }
+/// The result as it came; one that the SDK has read, as close to it as its types get.
+fn raw(result: ServerResult) -> Result<Value, CallErrorKind> {
+    let mut value = serde_json::to_value(result).map_err(|error| CallErrorKind::Protocol {
+        text: error.to_string(),
+    })?;
+    let carried = value.get_mut(http::CARRIED).map(Value::take);
+    Ok(carried.unwrap_or(value))
 }
 
 /// Whether a server says with `error` that it has no such tool.

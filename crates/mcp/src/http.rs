@@ -20,7 +20,7 @@ use super::error::StartErrorKind;
 use super::frames::{LARGEST_FRAME, SendError};
 use super::link::Link;
 use super::text::{cut, url as shown_url};
-pub(super) use requests::{Headers, HttpError, Requests};
+pub(super) use requests::{CARRIED, Headers, HttpError, Requests};
 use watch::Watched;
 
 /// Redirects followed for one request, all on the same host.

@@ -44,6 +44,16 @@ impl BrowserAssertion {
         }
     }
 
+    /// Whether it holds where something is not so.
+    pub fn is_negative(&self) -> bool {
+        let is_opposite = matches!(
+            self.kind,
+            AssertKind::Hidden | AssertKind::Disabled | AssertKind::Unchecked
+        );
+        let is_none = self.kind == AssertKind::Count && self.expected == Some(0.into());
+        self.negate || is_opposite || is_none
+    }
+
     /// Whether its element need not be there when it is asked for: it is hidden or not, or is counted.
     pub fn may_lack_element(&self) -> bool {
         matches!(self.kind, AssertKind::Hidden | AssertKind::Count) || self.asserts_absence()

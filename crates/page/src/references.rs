@@ -47,6 +47,11 @@ pub fn without_references(text: &str, values: &[(String, String)]) -> String {
             break;
         };
         let name = reference[2..end].trim();
+        // A default is for a variable without a value.
+        let name = match name.split_once('|') {
+            Some((name, filter)) if filter.trim().starts_with("default") => name.trim(),
+            _ => name,
+        };
         match values.iter().find(|(known, _)| known == name) {
             Some((_, value)) => filled.push_str(value),
             None => filled.push_str(&reference[..end + 2]),
@@ -81,6 +86,10 @@ mod tests {
             assert_eq!(with_references(text, &values()), expected);
             assert_eq!(without_references(expected, &values()), text);
         }
+        assert_eq!(
+            without_references("{{USER | default(\"x\")}} {{USER|upper}}", &values()),
+            "ana {{USER|upper}}"
+        );
         assert_eq!(
             without_references("{{ USER }} {{NOPE}} {{", &values()),
             "ana {{NOPE}} {{"

@@ -34,6 +34,8 @@ pub struct IntermediateStep {
     pub direction: Option<Direction>,
     /// How long to wait, in milliseconds.
     pub duration_ms: Option<u64>,
+    /// Whether a click is to leave its element open, or closed: then none is needed if it is so.
+    pub wants_open: Option<bool>,
     /// The whole name of its element, if the sentence has only a part of it.
     pub whole_name: Option<String>,
     /// Its element in words that no sentence said so, if all words of the sentence were found in it and around it.
@@ -57,6 +59,7 @@ impl IntermediateStep {
             key: None,
             direction: None,
             duration_ms: None,
+            wants_open: None,
             whole_name: None,
             meant: None,
         }
@@ -69,6 +72,7 @@ impl IntermediateStep {
 pub enum ActionKind {
     Click,
     DoubleClick,
+    RightClick,
     Input,
     Navigate,
     Assert,
@@ -88,6 +92,7 @@ impl ActionKind {
     pub const ALL: &[(&'static str, Self)] = &[
         ("click", Self::Click),
         ("doubleClick", Self::DoubleClick),
+        ("rightClick", Self::RightClick),
         ("input", Self::Input),
         ("navigate", Self::Navigate),
         ("assert", Self::Assert),
@@ -123,6 +128,7 @@ impl ActionKind {
             self,
             Self::Click
                 | Self::DoubleClick
+                | Self::RightClick
                 | Self::Select
                 | Self::Hover
                 | Self::Input

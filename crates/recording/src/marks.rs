@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::LazyLock;
 
-use cuecard_source::value::{Json, REDACTED, as_text};
+use cuecard_source::value::{Json, REDACTED, Redactor};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
@@ -36,27 +36,9 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Gives each mark in `redacted` the name or the hash of the secret that stands there in `original`.
-    pub(crate) fn number(&self, original: &Json, redacted: &mut Json) {
-        match (original, redacted) {
-            (Json::Array(items), Json::Array(redacted)) => {
-                for (item, redacted) in items.iter().zip(redacted) {
-                    self.number(item, redacted);
-                }
-            }
-            (Json::Object(members), Json::Object(redacted)) => {
-                for (member, redacted) in members.values().zip(redacted.values_mut()) {
-                    self.number(member, redacted);
-                }
-            }
-            (original, Json::String(redacted)) => {
-                let original = as_text(original);
-                if original != *redacted {
-                    *redacted = numbered(&original, redacted, self);
-                }
-            }
-            _ => {}
-        }
+    /// Puts marks in the place of the secrets in JSON.
+    pub(crate) fn hide(&self, redactor: &Redactor, json: &mut Json) {
+        redactor.json_by(json, &|secret| self.mark(secret));
     }
 
     fn mark(&self, secret: &str) -> String {
@@ -67,23 +49,4 @@ impl Marks {
         (self.salt, secret).hash(&mut hasher);
         format!("[redacted-{:08x}]", hasher.finish() >> 32)
     }
-}
-
-fn numbered(original: &str, redacted: &str, marks: &Marks) -> String {
-    let mut pieces = redacted.split(REDACTED);
-    let mut text = pieces.next().unwrap_or_default().to_owned();
-    let mut rest = original.get(text.len()..).unwrap_or_default();
-    let mut pieces = pieces.peekable();
-    while let Some(piece) = pieces.next() {
-        let end = match pieces.peek() {
-            // Secrets without anything between them are one.
-            Some(_) if piece.is_empty() => continue,
-            Some(_) => rest.match_indices(piece).find(|(at, _)| *at > 0),
-            None => rest.rmatch_indices(piece).next(),
-        };
-        let end = end.map_or(rest.len(), |(at, _)| at);
-        text += &(marks.mark(&rest[..end]) + piece);
-        rest = rest.get(end + piece.len()..).unwrap_or_default();
-    }
-    text
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use cuecard_source::value::Redactor;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::cassette::Notification;
 use crate::marks::Marks;
 
 /// The tool calls of one session, in the order in which they were made.
@@ -51,11 +52,7 @@ impl Recording {
             salt: 0,
             names: names.collect(),
         };
-        let hide = |value: &mut Value| {
-            let original = value.clone();
-            redactor.json(value);
-            marks.number(&original, value);
-        };
+        let hide = |value: &mut Value| marks.hide(&redactor, value);
         let hide_text = |text: &mut String| {
             let mut value = Value::from(std::mem::take(text));
             hide(&mut value);
@@ -86,21 +83,8 @@ impl Recording {
 
     /// Whether the secret of this name is [hidden](Self::hide) somewhere in the recording.
     pub fn hides(&self, name: &str) -> bool {
-        let mark = format!("[redacted-{name}]");
-        let is_in_call = |call: &Call| {
-            let texts = match &call.outcome {
-                Outcome::Result(value) | Outcome::BuiltIn(value) => value.to_string(),
-                Outcome::Error(error) => format!("{} {}", error.message, error.data),
-                Outcome::Missing => String::new(),
-            };
-            texts.contains(&mark)
-                || call
-                    .arguments
-                    .iter()
-                    .any(|(key, value)| key.contains(&mark) || value.to_string().contains(&mark))
-        };
-        self.prompts.iter().any(|prompt| prompt.contains(&mark))
-            || self.calls.iter().any(is_in_call)
+        let written = json!([self.prompts, self.calls]).to_string();
+        written.contains(&format!("[redacted-{name}]"))
     }
 }
 
@@ -115,17 +99,38 @@ pub struct Server {
     pub tools: Vec<Tool>,
 }
 
-/// A tool as its server describes it.
-#[derive(Debug, Clone, PartialEq)]
+/// An entry of `tools/list`, whole: it has a name, and whatever else the server says of the tool.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Map<String, Value>", into = "Value")]
+#[schemars(rename = "ToolEntry", with = "Map<String, Value>")]
 pub struct Tool {
     /// The name, without the server's.
     pub name: String,
-    /// The whole entry of `tools/list`, with `inputSchema`, `outputSchema` and `annotations`.
+    /// The whole entry of `tools/list`, an object with `inputSchema`, `outputSchema` and `annotations`.
     pub description: Value,
 }
 
+impl TryFrom<Map<String, Value>> for Tool {
+    type Error = &'static str;
+
+    fn try_from(entry: Map<String, Value>) -> Result<Self, Self::Error> {
+        let name = entry.get("name").and_then(Value::as_str);
+        let name = name.ok_or("a tool needs a `name`, which is a string")?;
+        Ok(Self {
+            name: name.to_owned(),
+            description: Value::Object(entry),
+        })
+    }
+}
+
+impl From<Tool> for Value {
+    fn from(tool: Tool) -> Self {
+        tool.description
+    }
+}
+
 /// One call of a tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Call {
     /// The name of the server; `None` for the agent's own tools, which scenarios call `claude__*`.
     pub server: Option<String>,
@@ -139,8 +144,8 @@ pub struct Call {
     pub started: Option<Duration>,
     /// The time that the call took, if it is known.
     pub duration: Option<Duration>,
-    /// The notifications that came for the call before its answer, as they came.
-    pub notifications: Vec<Value>,
+    /// The notifications that came for the call before its answer.
+    pub notifications: Vec<Notification>,
 }
 
 impl Call {
@@ -151,7 +156,7 @@ impl Call {
 }
 
 /// The answer to a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub enum Outcome {
     /// The result of an MCP server: `content`, `structuredContent`, `isError` and whatever else it sent.
     Result(Value),
@@ -160,6 +165,7 @@ pub enum Outcome {
     /// An error of the protocol.
     Error(RpcError),
     /// None: the session ended, or the server died, before it came.
+    #[default]
     Missing,
 }
 

@@ -1,7 +1,6 @@
 //! Writes tool-call scenarios of version 2.1. What is written is valid: names are unique, and braces of recorded
 //! texts stay texts.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -27,7 +26,7 @@ pub struct Scenario {
     pub steps: Vec<Step>,
 }
 
-/// A step to be written. Texts in it are templates: recorded ones go through [`verbatim`].
+/// A step to be written. Texts in it are templates: recorded ones go through [`verbatim_text`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Step {
     /// Its number, from 1.
@@ -123,13 +122,7 @@ pub fn scenario(recording: &Recording, name: &str) -> Scenario {
             step: number,
             id: names.unique(&call.tool),
             tool: tool_name(call),
-            params: match verbatim(&Value::Object(call.arguments.clone())) {
-                Value::Object(mut params) => {
-                    secrets.make_members(&mut params);
-                    params
-                }
-                _ => Map::new(),
-            },
+            params: secrets.members(&call.arguments),
             ..Step::default()
         };
         step.allow(call.took());
@@ -148,22 +141,28 @@ struct Secrets {
 }
 
 impl Secrets {
-    fn make_variables(&mut self, key: &str, value: &mut Value) {
+    /// JSON as a template that gives just this JSON, with references in the place of marks.
+    fn template(&mut self, key: &str, value: &Value) -> Value {
         match value {
             Value::String(text) => {
                 let reference = |found: &Captures<'_>| self.reference(key, &found[0]);
-                if let Cow::Owned(template) = MARK.replace_all(text, reference) {
-                    *text = template;
-                }
+                let template = MARK
+                    .replace_all(&verbatim_text(text), reference)
+                    .into_owned();
+                template.into()
             }
-            Value::Array(items) => {
-                for item in items {
-                    self.make_variables(key, item);
-                }
-            }
-            Value::Object(members) => self.make_members(members),
-            _ => {}
+            Value::Array(items) => items.iter().map(|item| self.template(key, item)).collect(),
+            Value::Object(members) => self.members(members).into(),
+            other => other.clone(),
         }
+    }
+
+    fn members(&mut self, members: &Map<String, Value>) -> Map<String, Value> {
+        let templates = members.iter().map(|(key, value)| {
+            let template = self.template(key_of(members, key), value);
+            (verbatim_text(key), template)
+        });
+        templates.collect()
     }
 
     /// The reference to the variable of a mark, called as the user named it, or like the key where it stands first.
@@ -175,14 +174,6 @@ impl Secrets {
             name
         });
         format!("{{{{{name}}}}}")
-    }
-
-    fn make_members(&mut self, members: &mut Map<String, Value>) {
-        let keys = members.keys().map(|key| key_of(members, key).to_owned());
-        let keys: Vec<String> = keys.collect();
-        for (key, value) in keys.iter().zip(members.values_mut()) {
-            self.make_variables(key, value);
-        }
     }
 }
 
@@ -200,23 +191,6 @@ pub(crate) fn tool_name(call: &Call) -> String {
     match &call.server {
         Some(server) => format!("mcp__{server}__{}", call.tool),
         None => call.tool.clone(),
-    }
-}
-
-/// JSON as a template that gives just this JSON.
-pub(crate) fn verbatim(json: &Value) -> Value {
-    match json {
-        Value::String(text) => verbatim_text(text).into(),
-        Value::Array(items) => items.iter().map(verbatim).collect(),
-        Value::Object(members) => {
-            let members = members.iter();
-            Value::Object(
-                members
-                    .map(|(key, value)| (verbatim_text(key), verbatim(value)))
-                    .collect(),
-            )
-        }
-        other => other.clone(),
     }
 }
 

@@ -279,16 +279,27 @@ fn calls_of(
         .strip_prefix("mcp__")
         .and_then(|rest| rest.split_once("__"))
     {
-        let outcome = result.map_or(Outcome::Missing, mcp_outcome);
-        return Ok(vec![(made(Some(server), tool, arguments, outcome), None)]);
+        let call = Call {
+            server: Some(server.to_owned()),
+            tool: tool.to_owned(),
+            arguments,
+            outcome: result.map_or(Outcome::Missing, mcp_outcome),
+            ..Call::default()
+        };
+        return Ok(vec![(call, None)]);
     }
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
-    match call.tool.as_ref() {
-        name if is_shell(name) => {
-            let command = ["cmd", "command"]
-                .iter()
-                .find_map(|key| arguments.get(*key));
-            let command = command.and_then(command_text);
+    let is_true = |key: &str| arguments.get(key) == Some(&true.into());
+    let name = call.tool.as_ref();
+    let tool = BuiltinTool::find(&format!("claude__{}", snake(name).to_lowercase()));
+    match name {
+        _ if is_shell(name) || tool == Some(BuiltinTool::Bash) => {
+            let command = match is_shell(name) {
+                true => ["cmd", "command"]
+                    .iter()
+                    .find_map(|key| command_text(arguments.get(*key)?)),
+                false => text("command").map(str::to_owned),
+            };
             let command = command.ok_or("it has no command")?;
             if let Some((_, patch)) = command
                 .split_once("*** Begin Patch")
@@ -299,10 +310,26 @@ fn calls_of(
             let folder = text("workdir").or_else(|| text("working_directory"));
             let now = folder.or(folders.now);
             let mut call = shell(command, Folders { now, ..folders }, result);
-            if let Some(limit) = arguments.get("timeout_ms").filter(|it| it.is_number())
-                && call.tool == BuiltinTool::Bash.name()
-            {
-                call.arguments.insert("timeout".to_owned(), limit.clone());
+            for (key, own) in [
+                ("timeout", "timeout"),
+                ("timeout_ms", "timeout"),
+                ("run_in_background", "run_in_background"),
+            ] {
+                if let Some(value) = arguments.get(key)
+                    && call.tool == BuiltinTool::Bash.name()
+                {
+                    call.arguments.insert(own.to_owned(), value.clone());
+                }
+            }
+            if is_true("run_in_background") {
+                call.arguments.remove("expect_exit");
+                // All that a scenario gets at first is the name under which it asks for the rest.
+                if let (Outcome::BuiltIn(value), Some(result)) = (&mut call.outcome, result) {
+                    let text = text_of(result);
+                    let id = text.split_once("ID: ").map(|(_, rest)| rest);
+                    let id = id.and_then(|rest| rest.split_whitespace().next());
+                    *value = json!({ "shell_id": id.map(|id| id.trim_end_matches('.')) });
+                }
             }
             if let (Some(command), Outcome::BuiltIn(value)) = (
                 call.arguments.get("command").and_then(Value::as_str),
@@ -328,52 +355,24 @@ fn calls_of(
                 let mut one = arguments.clone();
                 one.extend(edit.as_object().cloned().unwrap_or_default());
                 let one = known_arguments(BuiltinTool::Edit, &one, cwd)?;
-                let outcome = result.map_or(Outcome::Missing, |result| {
-                    built_in(BuiltinTool::Edit, result, cwd)
-                });
-                Ok((made(None, BuiltinTool::Edit.name(), one, outcome), None))
+                Ok((built_in(BuiltinTool::Edit, one, result, cwd), None))
             });
             edits.collect()
         }
-        name => {
-            let tool = BuiltinTool::find(&format!("claude__{}", snake(name).to_lowercase()));
+        _ => {
             let tool = tool.ok_or(NO_TOOL)?;
-            if tool == BuiltinTool::Bash {
-                let command = text("command").ok_or("it has no command")?;
-                let mut call = shell(command.to_owned(), folders, result);
-                for key in ["timeout", "run_in_background"] {
-                    if let Some(value) = arguments.get(key).filter(|_| call.tool == tool.name()) {
-                        call.arguments.insert(key.to_owned(), value.clone());
-                    }
-                }
-                if arguments.get("run_in_background") == Some(&true.into()) {
-                    call.arguments.remove("expect_exit");
-                    // All that a scenario gets at first is the name under which it asks for the rest.
-                    if let (Outcome::BuiltIn(value), Some(result)) = (&mut call.outcome, result) {
-                        let text = text_of(result);
-                        let id = text.split_once("ID: ").map(|(_, rest)| rest);
-                        let id = id.and_then(|rest| rest.split_whitespace().next());
-                        *value = json!({ "shell_id": id.map(|id| id.trim_end_matches('.')) });
-                    }
-                }
-                return Ok(vec![(call, None)]);
-            }
             let arguments = known_arguments(tool, &arguments, cwd)?;
-            let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result, cwd));
-            Ok(vec![(made(None, tool.name(), arguments, outcome), None)])
+            Ok(vec![(built_in(tool, arguments, result, cwd), None)])
         }
     }
 }
 
-fn made(server: Option<&str>, tool: &str, arguments: Map<String, Value>, outcome: Outcome) -> Call {
+fn made(tool: &str, arguments: Map<String, Value>, outcome: Outcome) -> Call {
     Call {
-        server: server.map(str::to_owned),
         tool: tool.to_owned(),
         arguments,
         outcome,
-        started: None,
-        duration: None,
-        notifications: Vec::new(),
+        ..Call::default()
     }
 }
 
@@ -403,14 +402,21 @@ fn mcp_outcome(result: &ToolResult) -> Outcome {
     Outcome::Result(answer)
 }
 
-/// The result of a built-in tool, as far as the session tells what a scenario would get.
-fn built_in(tool: BuiltinTool, result: &ToolResult, cwd: Option<&str>) -> Outcome {
+/// The call of a built-in tool, with as much of its result as the session tells what a scenario would get.
+fn built_in(
+    tool: BuiltinTool,
+    arguments: Map<String, Value>,
+    result: Option<&ToolResult>,
+    cwd: Option<&str>,
+) -> Call {
+    let Some(result) = result else {
+        return made(tool.name(), arguments, Outcome::Missing);
+    };
     let text = text_of(result);
-    match (result.success, tool) {
+    let outcome = match (result.success, tool) {
         (false, _) => Outcome::Error(RpcError {
-            code: 0,
             message: text.into_owned(),
-            data: Value::Null,
+            ..RpcError::default()
         }),
         (true, BuiltinTool::Read) => {
             let lines: Vec<_> = text.split('\n').map(numbered).collect();
@@ -421,7 +427,8 @@ fn built_in(tool: BuiltinTool, result: &ToolResult, cwd: Option<&str>) -> Outcom
         }
         (true, BuiltinTool::Glob | BuiltinTool::Grep) => Outcome::BuiltIn(files(&text, cwd)),
         (true, _) => Outcome::BuiltIn(Value::Null),
-    }
+    };
+    made(tool.name(), arguments, outcome)
 }
 
 /// The files that a search found, as steps name them; null if it lists something else.
@@ -459,12 +466,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
         .and_then(|rest| rest.trim().parse::<f64>().ok());
     if let Some(seconds) = seconds.filter(|seconds| (0.0..=3600.0).contains(seconds)) {
         let arguments = Map::from_iter([("duration".to_owned(), json!(seconds))]);
-        return made(
-            None,
-            "sandy__wait",
-            arguments,
-            Outcome::BuiltIn(Value::Null),
-        );
+        return made("sandy__wait", arguments, Outcome::BuiltIn(Value::Null));
     }
     let folder = folders
         .now
@@ -482,7 +484,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
     };
     let mut arguments = Map::from_iter([("command".to_owned(), json!(command))]);
     let Some(result) = result else {
-        return made(None, "claude__bash", arguments, Outcome::Missing);
+        return made("claude__bash", arguments, Outcome::Missing);
     };
     let kept = |key: &str| result.structured.as_ref().and_then(|kept| kept.get(key));
     let text = text_of(result);
@@ -517,7 +519,7 @@ fn shell(command: String, folders: Folders<'_>, result: Option<&ToolResult>) -> 
             "exit_code": code,
         }),
     };
-    made(None, "claude__bash", arguments, Outcome::BuiltIn(value))
+    made("claude__bash", arguments, Outcome::BuiltIn(value))
 }
 
 /// The text of a command, which may be a list of words.
@@ -570,10 +572,9 @@ fn patched(
     files: &mut Files,
 ) -> Result<Vec<Made>, String> {
     let changes = patch::changes(patch, |path| below(path, cwd).unwrap_or(path), files)?;
-    let calls = changes.into_iter().map(|(tool, arguments, doubt)| {
-        let outcome = result.map_or(Outcome::Missing, |result| built_in(tool, result, cwd));
-        (made(None, tool.name(), arguments, outcome), doubt)
-    });
+    let calls = changes
+        .into_iter()
+        .map(|(tool, arguments, doubt)| (built_in(tool, arguments, result, cwd), doubt));
     Ok(calls.collect())
 }
 
@@ -599,22 +600,15 @@ fn known_arguments(
     if let Some(id) = known.remove("bash_id") {
         known.insert("shell_id".to_owned(), id);
     }
-    let pattern = (tool == BuiltinTool::Glob).then_some("pattern");
-    for key in ["file_path", "path", "notebook_path"]
-        .into_iter()
-        .chain(pattern)
-    {
-        relative(&mut known, key, cwd);
+    for (key, value) in &mut known {
+        let is_path = matches!(key.as_str(), "file_path" | "path" | "notebook_path")
+            || (tool == BuiltinTool::Glob && key == "pattern");
+        let path = value.as_str().filter(|_| is_path);
+        if let Some(below) = path.and_then(|path| below(path, cwd)) {
+            *value = below.into();
+        }
     }
     Ok(known)
-}
-
-/// A path below the agent's folder as a scenario writes it.
-fn relative(arguments: &mut Map<String, Value>, key: &str, cwd: Option<&str>) {
-    let path = arguments.get(key).and_then(Value::as_str);
-    if let Some(below) = path.and_then(|path| below(path, cwd)).map(str::to_owned) {
-        arguments.insert(key.to_owned(), below.into());
-    }
 }
 
 /// A path below the agent's folder, from there.

@@ -236,13 +236,6 @@ impl Connections {
         }
         refused
     }
-
-    /// Whether a server that is needed can't be reached.
-    pub fn is_any_unreachable(&self) -> bool {
-        self.tools
-            .values()
-            .any(|tools| matches!(tools, Tools::Unreachable(_)))
-    }
 }
 
 fn with_code(warning: &Diagnostic) -> String {

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 pub use builtin::{forbidden, mistakes, refused_for_text};
 pub use connect::{Connected, Connections, check_allowed, check_arguments};
 pub use pool::{DEMO_SERVER, Pool, is_built_in, known_servers, unknown_server};
-pub use toolbox::{Toolbox, ToolboxOptions};
+pub use toolbox::{ToolSettings, Toolbox};
 
 use cuecard_runtime::tap::Recorder;
 use screenshot::Shot;
@@ -92,6 +92,8 @@ pub struct Played {
     pub took: Duration,
     /// Screenshots that were taken.
     pub screenshots: Vec<PathBuf>,
+    /// The number of the first step that is not done.
+    pub unfinished: Option<u64>,
 }
 
 /// Plays to the end, or until `stop` is cancelled. The servers stay up: ending them is the caller's, by
@@ -125,10 +127,10 @@ pub async fn play(
             );
         }
         match script.poll(now) {
-            Effect::Record(data) => {
+            Effect::Record(at, data) => {
                 let asked = play.screenshots.as_ref();
                 let shot = asked.and_then(|asked| Some((asked.after(&data)?, &asked.folder)));
-                recorder.record_at(now, data);
+                recorder.record_at(at, data);
                 if let Some((shot, folder)) = shot {
                     screenshots.extend(screenshot::take(toolbox, shot, folder, recorder).await);
                     now = clock.now();
@@ -136,19 +138,29 @@ pub async fn play(
                 continue;
             }
             Effect::Commit => recorder.commit(),
-            Effect::Call(request) => {
+            Effect::Call(requests) => {
                 // Calls that are answered at once never give way, and whoever stops the run must be heard.
                 tokio::task::coop::consume_budget().await;
-                let outcome = tokio::select! {
+                tokio::select! {
                     // First the call: most are answered before anybody could stop them.
                     biased;
-                    outcome = toolbox.call(&request, recorder) => Some(outcome),
+                    () = toolbox.begin(requests, recorder) => {}
+                    () = stop.cancelled() => {}
+                    never = reporter.report() => match never {},
+                }
+                now = clock.now();
+            }
+            Effect::Await => {
+                let returned = tokio::select! {
+                    biased;
+                    returned = toolbox.returned(recorder) => returned,
                     () = stop.cancelled() => None,
                     never = reporter.report() => match never {},
                 };
                 now = clock.now();
-                match outcome {
-                    Some(outcome) => script.returned(now, outcome),
+                match returned {
+                    Some((ended, outcome)) => script.returned(ended, outcome),
+                    None if stop.is_cancelled() => {}
                     None => script.interrupt(now),
                 }
             }
@@ -171,6 +183,9 @@ pub async fn play(
             }
         }
         if stop.is_cancelled() {
+            for (step, ended, outcome) in toolbox.interrupt(recorder).await {
+                script.returned_early(step, ended, outcome);
+            }
             script.interrupt(now);
         }
     };
@@ -210,5 +225,6 @@ fn finish(
         failure,
         took,
         screenshots,
+        unfinished: script.unfinished(),
     }
 }

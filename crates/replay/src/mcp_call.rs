@@ -1,6 +1,6 @@
 //! Calls of MCP tools: arguments fitted to the tool's schema, data bound in scripts, answers made values.
 
-use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -15,22 +15,56 @@ use super::fit::{fit, record_warnings};
 use super::older::{self, NotTyped};
 use super::pool::{log, record_notices};
 use super::requests::Peer;
-use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
+use super::toolbox::{Answer, DEFAULT_TIMEOUT, Prepared, Toolbox, timed_out};
 use super::{builtin, page, target};
 use cuecard_mcp::result::{self, Blob};
 use cuecard_mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
 use cuecard_runtime::policy::{Policy, ScriptShape};
 use cuecard_runtime::tap::Recorder;
 
-/// How many notices of a server are recorded while its call is open.
-const MOST_HEARD: usize = 1_000;
+/// A call to a server, ready to be made.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) server: String,
+    session: Arc<Session>,
+    tool: String,
+    arguments: Map<String, Json>,
+    timeout: Duration,
+    /// The arguments for another call, should the server refuse the path of a picture.
+    without_path: Option<Map<String, Json>>,
+}
 
-/// Makes a call to an MCP tool and gives its value.
-pub(super) async fn call(
+/// What a server answered.
+pub(super) type Reply = Result<ToolReply, CallError>;
+
+impl Call {
+    /// Makes the call.
+    pub(super) async fn reply(&mut self) -> Reply {
+        let arguments = std::mem::take(&mut self.arguments);
+        let called = self.session.call(&self.tool, arguments, self.timeout);
+        called.await
+    }
+
+    /// Whether the server says that it needs the older protocol for this.
+    pub(super) fn lacks_back_channel(&self, reply: &Reply) -> bool {
+        self.session.lacks_back_channel(reply)
+    }
+
+    /// Ends the session, whose server speaks the older protocol from its next start on.
+    pub(super) async fn fall_back(self, toolbox: &mut Toolbox, recorder: &mut Recorder<'_>) {
+        record_notices(&self.server, &self.session, recorder);
+        let pool = &mut toolbox.pool;
+        pool.fall_back_to_legacy(&self.server, self.session, recorder)
+            .await;
+    }
+}
+
+/// Prepares a call to an MCP tool: the server is up, the arguments are what it gets.
+pub(super) async fn prepare(
     toolbox: &mut Toolbox,
     request: &CallRequest,
     recorder: &mut Recorder<'_>,
-) -> Result<Answer, Failure> {
+) -> Result<Prepared, Failure> {
     let (server, tool) = request
         .tool
         .server_and_tool(|name| toolbox.pool.knows(name))
@@ -48,9 +82,7 @@ pub(super) async fn call(
     let arguments = bind_scripts(toolbox, tool, &request.params)?;
     let session = toolbox.pool.session(server, recorder).await?;
     permit(&toolbox.policy, server, &session, tool).await?;
-    if toolbox.last_server.as_deref() != Some(server) {
-        toolbox.last_server = Some(server.to_owned());
-    }
+    toolbox.turn_to(server);
     if !request.targets.is_empty() || page::is_browser(&session) {
         // The server is asked more than the call, which may take its time.
         recorder.settle();
@@ -117,11 +149,11 @@ pub(super) async fn call(
         let typed = older::type_by_keys(toolbox, peer, &info, arguments, recorder);
         let typed = Box::pin(typed).await;
         record_notices(server, &session, recorder);
-        return match typed {
+        return Ok(Prepared::Over(match typed {
             Ok(reply) => value_of(toolbox, request, &session, tool, &reply).await,
             Err(NotTyped::Failed(failure)) => Err(failure),
             Err(NotTyped::Call(error)) => Err(call_failure(&session, tool, &error).await),
-        };
+        }));
     }
     let arguments = peer.complete(arguments);
     if request.params.json.as_object() != Some(&arguments) {
@@ -134,14 +166,41 @@ pub(super) async fn call(
     if let (Some(_), Some(path)) = (&without_path, request.params.text("/filePath")) {
         toolbox.policy.write_path(&path).map_err(builtin::refused)?;
     }
-    let reply = call_and_listen(peer, tool, arguments, recorder).await;
-    if session.lacks_back_channel(&reply) {
-        toolbox
-            .pool
-            .fall_back_to_legacy(server, session, recorder)
-            .await;
-        return Box::pin(call(toolbox, request, recorder)).await;
-    }
+    Ok(Prepared::Mcp(Box::new(Call {
+        server: server.to_owned(),
+        tool: tool.to_owned(),
+        session,
+        arguments,
+        timeout,
+        without_path,
+    })))
+}
+
+/// Makes a reply the value of its call.
+pub(super) async fn finish(
+    toolbox: &mut Toolbox,
+    request: &CallRequest,
+    call: Call,
+    reply: Reply,
+    recorder: &mut Recorder<'_>,
+) -> Result<Answer, Failure> {
+    let Call {
+        server,
+        session,
+        tool,
+        without_path,
+        timeout,
+        ..
+    } = call;
+    let (server, tool) = (&*server, &*tool);
+    toolbox.turn_to(server);
+    record_notices(server, &session, recorder);
+    let peer = Peer {
+        server,
+        session: &session,
+        call_id: Some(&request.call_id),
+        timeout,
+    };
     let unanswered = toolbox.pool.take_unanswered(&session);
     let is_all =
         matches!(&reply, Err(error) if matches!(error.kind, CallErrorKind::NeedsInput { .. }));
@@ -234,43 +293,6 @@ fn with_unanswered(
             Err(failure)
         }
     }
-}
-
-/// Calls the tool, and records what the server says meanwhile when it says it: a call may take long, or be
-/// interrupted.
-async fn call_and_listen(
-    peer: Peer<'_>,
-    tool: &str,
-    arguments: Map<String, Json>,
-    recorder: &mut Recorder<'_>,
-) -> Result<ToolReply, CallError> {
-    let Peer {
-        server,
-        session,
-        timeout,
-        ..
-    } = peer;
-    let mut call = pin!(session.call(tool, arguments, timeout));
-    let mut heard = 0;
-    let mut shown = false;
-    let reply = loop {
-        tokio::select! {
-            biased;
-            reply = &mut call => break reply,
-            // The call is on its way now.
-            () = tokio::task::yield_now(), if !shown => {
-                recorder.show();
-                shown = true;
-            }
-            // Of a server that never stops talking, the last words before its answer come beside these.
-            () = session.noticed(), if heard < MOST_HEARD => {
-                heard += record_notices(server, session, recorder);
-                recorder.settle();
-            }
-        }
-    };
-    record_notices(server, session, recorder);
-    reply
 }
 
 /// The arguments as the tool's schema asks for them. What can't be settled is sent as it is, unless the run is strict.

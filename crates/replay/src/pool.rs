@@ -31,6 +31,8 @@ pub struct Pool {
     sessions: HashMap<String, Arc<Session>>,
     /// Servers that were up once.
     seen: HashSet<String>,
+    /// Servers that were started before they were asked for, and why they are not up.
+    failed: HashMap<String, Failure>,
     /// Servers that can do over the older protocol only what their calls need.
     legacy: HashSet<String>,
     /// What servers are answered.
@@ -52,6 +54,7 @@ impl Pool {
             start_timeout,
             sessions: HashMap::new(),
             seen: HashSet::new(),
+            failed: HashMap::new(),
             legacy: HashSet::new(),
             answers: Arc::default(),
             given_answers: HashSet::new(),
@@ -156,7 +159,10 @@ impl Pool {
             }
         }
         let was_up = !self.seen.insert(name.to_owned());
-        let started = self.start(name, recorder).await;
+        let started = match self.failed.remove(name) {
+            Some(failure) => Err(failure),
+            None => self.start(name, recorder).await,
+        };
         // If the run got this far with it, its end is a failed step and not a failed start.
         started.map_err(|failure| match was_up {
             true => Failure {
@@ -218,6 +224,20 @@ impl Pool {
             None => Some((name.clone(), Ok(self.open(name)?))),
         };
         names.iter().filter_map(outcome).collect()
+    }
+
+    /// Starts those of the servers that were never up, at the same time; why one can't be started is told when it is
+    /// asked for.
+    pub(super) async fn start_new(&mut self, names: &[String], recorder: &mut Recorder<'_>) {
+        let is_new = |name: &&String| self.knows(name) && !self.seen.contains(*name);
+        let mut new: Vec<_> = names.iter().filter(is_new).cloned().collect();
+        new.sort_unstable();
+        new.dedup();
+        for (name, started) in self.start_all(&new, recorder).await {
+            if let Err(failure) = started {
+                self.failed.insert(name, failure);
+            }
+        }
     }
 
     async fn start(

@@ -1,7 +1,11 @@
 //! Carries calls out: routes each to its tool, keeps its time, and records what was sent and what came back.
+//!
+//! A call has three parts: it is prepared, which may change the toolbox; it is out, together with the others of its
+//! group, and changes nothing here; and it is finished, in the order in which the calls were prepared.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +13,13 @@ use std::time::Duration;
 use cuecard_tool_call::model::{BuiltinTool, ToolName};
 use cuecard_tool_call::script::{CallOutcome, CallRequest, Failure, FailureKind};
 use cuecard_trace::{ErrorHappened, EventData, ToolCall, ToolResult};
+use futures::StreamExt as _;
+use futures::future::{FutureExt as _, LocalBoxFuture, select_all};
+use futures::stream::FuturesUnordered;
 use serde_json::Value as Json;
 
 use super::builtin::background::BackgroundCommands;
-use super::pool::{Pool, log};
+use super::pool::{Pool, log, record_notices};
 use super::{builtin, mcp_call};
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::run_dir::RunDir;
@@ -20,9 +27,7 @@ use cuecard_runtime::tap::Recorder;
 
 /// What a run's tools stand on.
 #[derive(Debug)]
-pub struct ToolboxOptions {
-    /// The servers.
-    pub pool: Pool,
+pub struct ToolSettings {
     /// What tools may do.
     pub policy: Policy,
     /// Where commands run.
@@ -35,8 +40,6 @@ pub struct ToolboxOptions {
     pub run_dir: Option<Arc<RunDir>>,
     /// What scripted delays are multiplied by.
     pub speed: f64,
-    /// Width and height that a browser's page gets before the first call.
-    pub viewport: Option<(u64, u64)>,
     /// Whether a step fails whose arguments may not be what its tool takes, or of which a value was changed or lost, instead
     /// of a warning.
     pub is_strict: bool,
@@ -46,21 +49,30 @@ pub struct ToolboxOptions {
 #[derive(Debug)]
 pub struct Toolbox {
     pub(super) pool: Pool,
-    pub(super) policy: Policy,
-    pub(super) working_directory: PathBuf,
-    pub(super) environment: Vec<(OsString, OsString)>,
-    pub(super) timeout: Option<Duration>,
-    pub(super) run_dir: Option<Arc<RunDir>>,
-    pub(super) speed: f64,
+    pub(super) settings: Arc<ToolSettings>,
     /// Taken by the first browser that has a tool for it.
     pub(super) viewport: Option<(u64, u64)>,
-    pub(super) is_strict: bool,
     /// The browser page that calls without a page go to, by server.
     pub(super) pages: HashMap<String, u64>,
     /// Commands that go on beside the steps.
     pub(super) background: BackgroundCommands,
-    /// The server that the last MCP call went to.
+    /// The server of the MCP call that was prepared or finished last.
     pub(super) last_server: Option<String>,
+    /// The calls that are out, and their ids in the order in which they were begun.
+    calls: FuturesUnordered<LocalBoxFuture<'static, Returned>>,
+    order: VecDeque<Arc<str>>,
+    /// Those that returned before one that was begun earlier.
+    early: Vec<Returned>,
+    /// The servers that they went to.
+    called: Vec<String>,
+}
+
+impl Deref for Toolbox {
+    type Target = ToolSettings;
+
+    fn deref(&self) -> &ToolSettings {
+        &self.settings
+    }
 }
 
 /// What a tool answered.
@@ -74,43 +86,109 @@ pub(super) struct Answer {
     pub structured: Option<Json>,
 }
 
+impl From<Json> for Answer {
+    fn from(value: Json) -> Self {
+        Self {
+            value,
+            text: None,
+            structured: None,
+        }
+    }
+}
+
+/// The result of a built-in tool, with warnings that a value in it was changed or lost.
+pub(super) type Found = (Json, Vec<String>);
+
+/// A call that is prepared.
+pub(super) enum Prepared {
+    /// It is over: its tool takes no time, or asks its server several things.
+    Over(Result<Answer, Failure>),
+    /// A built-in tool that takes its time, and changes nothing here.
+    Builtin(BuiltinTool),
+    /// A call to a server.
+    Mcp(Box<mcp_call::Call>),
+}
+
+impl Prepared {
+    /// Makes the call.
+    async fn outcome(self, settings: &ToolSettings, request: &CallRequest) -> Outcome {
+        match self {
+            Self::Over(answer) => Outcome::Over(answer),
+            Self::Builtin(tool) => Outcome::Builtin(builtin::work(settings, tool, request).await),
+            Self::Mcp(mut call) => {
+                let reply = call.reply().await;
+                Outcome::Mcp(call, reply)
+            }
+        }
+    }
+}
+
+/// What came of a call that was out.
+#[derive(Debug)]
+struct Returned {
+    request: CallRequest,
+    started: Duration,
+    ended: Duration,
+    outcome: Outcome,
+}
+
+#[derive(Debug)]
+enum Outcome {
+    Over(Result<Answer, Failure>),
+    Builtin(Result<Found, Failure>),
+    Mcp(Box<mcp_call::Call>, mcp_call::Reply),
+}
+
 /// How long a call may take when nobody says: a minute.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How much longer than the step's time a tool has that keeps this time itself.
-const GRACE: Duration = Duration::from_secs(2);
+/// How many notices of servers are recorded while a call is out.
+const MOST_HEARD: usize = 1_000;
 
 impl Toolbox {
-    /// Tools that stand on `options`.
-    pub fn new(options: ToolboxOptions) -> Self {
+    /// Tools that stand on `settings`, with the servers of `pool`; a browser's page gets the size `viewport`, width and
+    /// height, before the first call.
+    pub fn new(pool: Pool, settings: ToolSettings, viewport: Option<(u64, u64)>) -> Self {
         Self {
-            pool: options.pool,
-            policy: options.policy,
-            working_directory: options.working_directory,
-            environment: options.environment,
-            timeout: options.timeout,
-            run_dir: options.run_dir,
-            speed: options.speed,
-            viewport: options.viewport,
-            is_strict: options.is_strict,
+            pool,
+            settings: Arc::new(settings),
+            viewport,
             pages: HashMap::new(),
             background: BackgroundCommands::default(),
             last_server: None,
+            calls: FuturesUnordered::new(),
+            order: VecDeque::new(),
+            early: Vec::new(),
+            called: Vec::new(),
         }
     }
 
-    /// Makes a call, recorded on its way out and back.
-    pub async fn call(
-        &mut self,
-        request: &CallRequest,
-        recorder: &mut Recorder<'_>,
-    ) -> CallOutcome {
-        let started = recorder.clock().now();
-        let tool = request.tool.text();
+    /// Begins calls, recorded on their way out. They go on while [`Self::returned`] waits for them.
+    pub async fn begin(&mut self, requests: Vec<CallRequest>, recorder: &mut Recorder<'_>) {
+        if let [first, _, ..] = &requests[..] {
+            self.pool.answer_with(&first.answers);
+            let servers = requests.iter().filter_map(|request| self.server(request));
+            let servers: Vec<_> = servers.map(str::to_owned).collect();
+            self.pool.start_new(&servers, recorder).await;
+        }
+        for request in requests {
+            self.begin_one(request, recorder).await;
+        }
+    }
+
+    /// The server that a call goes to.
+    fn server<'r>(&self, request: &'r CallRequest) -> Option<&'r str> {
+        let parts = request.tool.server_and_tool(|name| self.pool.knows(name));
+        parts.map(|(server, _)| server)
+    }
+
+    async fn begin_one(&mut self, request: CallRequest, recorder: &mut Recorder<'_>) {
+        let clock = recorder.clock();
+        let started = clock.now();
         recorder.record_at(
             started,
             EventData::ToolCall(ToolCall {
-                tool: tool.clone(),
+                tool: request.tool.text(),
                 call_id: request.call_id.clone(),
                 args: request.params.json.clone(),
                 native_tool: None,
@@ -126,14 +204,112 @@ impl Toolbox {
         }
         self.pool.answer_with(&request.answers);
         // A call that the trace doesn't show must not have an effect.
-        let answer = match recorder.error() {
-            Some(error) => Err(Failure::new(
+        let prepared = match recorder.error() {
+            Some(error) => Prepared::Over(Err(Failure::new(
                 FailureKind::RunFile,
                 format!("the {} can't be written: {error}", recorder.failed_file()),
-            )),
-            None => self.within_timeout(request, recorder).await,
+            ))),
+            None => self.prepare(&request, recorder).await,
         };
-        let ended = recorder.clock().now();
+        if let Prepared::Mcp(call) = &prepared
+            && !self.called.contains(&call.server)
+        {
+            self.called.push(call.server.clone());
+        }
+        let settings = Arc::clone(&self.settings);
+        self.order.push_back(Arc::clone(&request.call_id));
+        let call = async move {
+            Returned {
+                outcome: prepared.outcome(&settings, &request).await,
+                request,
+                started,
+                ended: clock.now(),
+            }
+        };
+        self.calls.push(call.boxed_local());
+    }
+
+    /// Screenshots of the step that ends next are taken on this server.
+    pub(super) fn turn_to(&mut self, server: &str) {
+        if self.last_server.as_deref() != Some(server) {
+            self.last_server = Some(server.to_owned());
+        }
+    }
+
+    async fn prepare(&mut self, request: &CallRequest, recorder: &mut Recorder<'_>) -> Prepared {
+        let prepared = match &request.tool {
+            ToolName::Builtin(tool) => builtin::prepare(self, *tool, request, recorder).await,
+            // Boxed, so that a call of a small tool doesn't carry the room that a large one needs.
+            ToolName::Mcp(_) => Box::pin(mcp_call::prepare(self, request, recorder)).await,
+        };
+        prepared.unwrap_or_else(|failure| Prepared::Over(Err(failure)))
+    }
+
+    /// Waits for the first of the calls that are out, and records what came back. Gives when the call ended, and what came
+    /// of it; nothing if no call is out.
+    pub async fn returned(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+    ) -> Option<(Duration, CallOutcome)> {
+        let returned = self.wait_and_listen(recorder).await?;
+        Some(self.finish(returned, recorder).await)
+    }
+
+    /// What came of the calls that have returned although others before them are out, with the numbers of their steps; the
+    /// others are given up.
+    pub async fn interrupt(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+    ) -> Vec<(u64, Duration, CallOutcome)> {
+        while let Some(Some(returned)) = self.calls.next().now_or_never() {
+            self.early.push(returned);
+        }
+        let mut early = std::mem::take(&mut self.early);
+        early.sort_by_key(|returned| returned.request.step);
+        self.drop_calls();
+        let mut outcomes = Vec::new();
+        for returned in early {
+            let step = returned.request.step;
+            let (ended, outcome) = self.finish(returned, recorder).await;
+            outcomes.push((step, ended, outcome));
+        }
+        outcomes
+    }
+
+    async fn finish(
+        &mut self,
+        returned: Returned,
+        recorder: &mut Recorder<'_>,
+    ) -> (Duration, CallOutcome) {
+        let Returned {
+            request,
+            started,
+            ended,
+            mut outcome,
+        } = returned;
+        let clock = recorder.clock();
+        let finishing = clock.now();
+        let answer = loop {
+            match outcome {
+                Outcome::Over(answer) => break answer,
+                Outcome::Builtin(found) => {
+                    break found.and_then(|(value, warnings)| {
+                        Ok(self.unless_lossy(value, &warnings, recorder)?.into())
+                    });
+                }
+                Outcome::Mcp(call, reply) if call.lacks_back_channel(&reply) => {
+                    Box::pin(call.fall_back(self, recorder)).await;
+                    let prepared = self.prepare(&request, recorder).await;
+                    outcome = prepared.outcome(&self.settings, &request).await;
+                }
+                Outcome::Mcp(call, reply) => {
+                    break Box::pin(mcp_call::finish(self, &request, *call, reply, recorder)).await;
+                }
+            }
+        };
+        // What finishing took belongs to the call; that it waited for others doesn't.
+        let ended = ended + clock.now().saturating_sub(finishing);
+        let tool = request.tool.text();
         let (outcome, success, result, text, structured) = match answer {
             Ok(answer) => {
                 let value = Arc::new(answer.value);
@@ -160,7 +336,7 @@ impl Toolbox {
             ended,
             EventData::ToolResult(ToolResult {
                 tool,
-                call_id: request.call_id.clone(),
+                call_id: request.call_id,
                 success,
                 result,
                 text,
@@ -169,61 +345,53 @@ impl Toolbox {
                 duration_ms: Some(ended.saturating_sub(started).as_micros() as f64 / 1000.0),
             }),
         );
-        outcome
+        (ended, outcome)
     }
 
-    /// A step's own timeout caps everything else but the start of a server, which has a time of its own: calls
-    /// that may start one keep the step's time themselves.
-    async fn within_timeout(
-        &mut self,
-        request: &CallRequest,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<Answer, Failure> {
-        let tool = match &request.tool {
-            ToolName::Mcp(_)
-            | ToolName::Builtin(BuiltinTool::WaitForElement | BuiltinTool::WaitUntil) => {
-                return self.route(request, recorder).await;
+    /// Waits for the first of the calls, and records what servers say meanwhile when they say it: a call may take long, or
+    /// be interrupted.
+    async fn wait_and_listen(&mut self, recorder: &mut Recorder<'_>) -> Option<Returned> {
+        let (mut heard, mut shown) = (0, false);
+        let first = self.order.pop_front()?;
+        let is_first = |returned: &Returned| returned.request.call_id == first;
+        let returned = loop {
+            if let Some(at) = self.early.iter().position(is_first) {
+                break self.early.swap_remove(at);
             }
-            ToolName::Builtin(tool) => *tool,
+            let open = |name: &String| Some((name.clone(), self.pool.open(name)?));
+            let sessions: Vec<_> = self.called.iter().filter_map(open).collect();
+            let noticed = async {
+                let noticed = sessions.iter().map(|(_, it)| it.noticed().boxed_local());
+                select_all(noticed).await.1
+            };
+            tokio::select! {
+                biased;
+                returned = self.calls.next() => self.early.push(returned?),
+                // The calls are on their way now.
+                () = tokio::task::yield_now(), if !shown => {
+                    recorder.show();
+                    shown = true;
+                }
+                // Of a server that never stops talking, the last words before its answer come beside these.
+                at = noticed, if heard < MOST_HEARD && !sessions.is_empty() => {
+                    let (name, session) = &sessions[at];
+                    heard += record_notices(name, session, recorder);
+                    recorder.settle();
+                }
+            }
         };
-        let call = self.route(request, recorder);
-        let Some(limit) = request.timeout else {
-            return call.await;
-        };
-        // A tool that keeps its time has the better message about it, and a command still has to be killed and
-        // its last output to be read.
-        let grace = match tool {
-            BuiltinTool::Wait
-            | BuiltinTool::Glob
-            | BuiltinTool::Grep
-            | BuiltinTool::Bash
-            | BuiltinTool::WebFetch => GRACE,
-            _ => Duration::ZERO,
-        };
-        match tokio::time::timeout(limit + grace, call).await {
-            Ok(answer) => answer,
-            Err(_) if tool == BuiltinTool::Bash => Err(command_timed_out(limit)),
-            Err(_) => Err(timed_out(limit)),
+        if self.calls.is_empty() {
+            self.called.clear();
         }
+        Some(returned)
     }
 
-    async fn route(
-        &mut self,
-        request: &CallRequest,
-        recorder: &mut Recorder<'_>,
-    ) -> Result<Answer, Failure> {
-        match &request.tool {
-            ToolName::Builtin(tool) => {
-                let value = builtin::call(self, *tool, request, recorder).await?;
-                Ok(Answer {
-                    value,
-                    text: None,
-                    structured: None,
-                })
-            }
-            // Boxed, so that a call of a small tool doesn't carry the room that a large one needs.
-            ToolName::Mcp(_) => Box::pin(mcp_call::call(self, request, recorder)).await,
-        }
+    /// Gives up the calls that are out.
+    fn drop_calls(&mut self) {
+        self.calls.clear();
+        self.order.clear();
+        self.early.clear();
+        self.called.clear();
     }
 
     /// The tools of every server that is up, and our own, as traces call them. A server that can't say is left out.
@@ -268,6 +436,7 @@ impl Toolbox {
 
     /// Ends all servers and commands.
     pub async fn shut_down(&mut self) {
+        self.drop_calls();
         self.background.shut_down().await;
         self.pool.shut_down().await;
     }

@@ -2,13 +2,14 @@
 //! folded without JavaScript.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use base64::Engine as _;
 use cuecard_source::value::{Json, cut};
-use cuecard_tool_call::script::Verdict;
+use cuecard_tool_call::script::{Verdict, step_of_call};
 use cuecard_trace::{Event, EventData, StepFinished, StepStatus};
 
 use super::html::parts::BASE_STYLE;
@@ -40,14 +41,21 @@ pub struct PlayHtml {
     elements: String,
     details: String,
     pictures: String,
-    params: Option<String>,
-    result: Option<String>,
-    /// How a command ended, if not with the exit code 0.
-    end: Option<String>,
+    /// The calls of the steps under way, and of the one that ended last.
+    calls: BTreeMap<u64, Call>,
     /// The step that ended last: its screenshot comes behind it.
     ended: Option<StepFinished>,
     /// What is left for screenshots.
     room: usize,
+}
+
+/// The last call of a step, or of the element that it runs for.
+#[derive(Debug, Default)]
+struct Call {
+    params: Option<String>,
+    result: Option<String>,
+    /// How a command ended, if not with the exit code 0.
+    end: Option<String>,
 }
 
 impl PlayHtml {
@@ -61,9 +69,7 @@ impl PlayHtml {
             elements: String::new(),
             details: String::new(),
             pictures: String::new(),
-            params: None,
-            result: None,
-            end: None,
+            calls: BTreeMap::new(),
             ended: None,
             room: MAX_PICTURES,
         }
@@ -73,12 +79,18 @@ impl PlayHtml {
     pub fn event(&mut self, event: &Event) {
         match &event.data {
             EventData::StepStarted(_) => self.flush(),
-            EventData::ToolCall(call) => self.params = Some(shown(&call.args)),
+            EventData::ToolCall(call) => {
+                let step = step_of_call(&call.call_id).unwrap_or_default();
+                self.calls.entry(step).or_default().params = Some(shown(&call.args));
+            }
             EventData::ToolResult(result) => {
-                self.result = Some(shown(&result.result));
-                self.end = command_end(result);
+                let step = step_of_call(&result.call_id).unwrap_or_default();
+                let call = self.calls.entry(step).or_default();
+                call.result = Some(shown(&result.result));
+                call.end = command_end(result);
             }
             EventData::Log(log) if log.level != "debug" => self.fact(&log.level, &log.message),
+            EventData::RequestAnswered(_) => self.fact("question", &event.brief(MAX_VALUE)),
             EventData::StepFinished(step) => {
                 self.flush();
                 self.ended = Some(step.clone());
@@ -117,7 +129,7 @@ impl PlayHtml {
             self.elements.clear();
             self.details.clear();
             self.pictures.clear();
-            (self.params, self.result, self.end) = (None, None, None);
+            self.calls.remove(&step.step);
         }
     }
 
@@ -152,14 +164,18 @@ impl PlayHtml {
                 self.values(step)
             );
         }
-        (self.params, self.result, self.end) = (None, None, None);
+        self.calls.remove(&step.step);
     }
 
     fn step(&mut self, step: &StepFinished) {
         let (state, mark, word) = state(step.status);
         let label = label(step.description.as_deref(), step.id.as_deref(), &step.tool);
         let is_bad = matches!(step.status, StepStatus::Failed | StepStatus::Unknown);
-        let tally = match (self.end.take(), step.restored) {
+        let end = self
+            .calls
+            .get_mut(&step.step)
+            .and_then(|call| call.end.take());
+        let tally = match (end, step.restored) {
             (_, Some(restored)) => restored.as_str().to_owned(),
             (Some(end), None) => end,
             (None, None) => tally(step),
@@ -222,10 +238,11 @@ impl PlayHtml {
         if !attempts.is_empty() {
             value("Failed attempts", &cut(&attempts.join("\n"), MAX_VALUE));
         }
-        if let Some(params) = &self.params {
+        let call = self.calls.get(&step.step);
+        if let Some(params) = call.and_then(|call| call.params.as_ref()) {
             value("Parameters", params);
         }
-        if let Some(result) = &self.result {
+        if let Some(result) = call.and_then(|call| call.result.as_ref()) {
             value("Result", result);
         }
         if !step.outputs.is_empty() {
@@ -330,6 +347,67 @@ mod tests {
 
     const HOSTILE: &str = "</pre><script>alert(1)</script><b id='x\">&amp;";
 
+    #[test]
+    fn steps_of_a_group_keep_their_calls_and_answered_questions_are_told() {
+        let mut report = PlayHtml::new("x", "x");
+        let call = |step: u64| {
+            EventData::ToolCall(ToolCall {
+                tool: "t".into(),
+                call_id: format!("call_{step}_1").into(),
+                args: json!(format!("params {step}")).into(),
+                native_tool: None,
+                attempt: None,
+            })
+        };
+        let result = |step: u64| {
+            EventData::ToolResult(ToolResult {
+                tool: "t".into(),
+                call_id: format!("call_{step}_1").into(),
+                success: true,
+                result: json!(format!("result {step}")).into(),
+                text: None,
+                structured: None,
+                fixture_id: None,
+                duration_ms: None,
+            })
+        };
+        let end = |step: u64| {
+            let finished = json!({"step": step, "tool": "t", "status": "passed", "duration_ms": 1});
+            EventData::StepFinished(serde_json::from_value(finished).expect("a step"))
+        };
+        let asked = EventData::RequestAnswered(cuecard_trace::RequestAnswered {
+            server: "s".to_owned(),
+            method: "roots/list".to_owned(),
+            result: None,
+            answer: Some("/answers/roots".to_owned()),
+            error: None,
+        });
+        let events = [
+            call(1),
+            call(2),
+            asked,
+            result(1),
+            end(1),
+            result(2),
+            end(2),
+        ];
+        for data in events {
+            report.event(&Event::live(1, jiff::Timestamp::UNIX_EPOCH, data));
+        }
+        report.flush();
+        let (first, second) = report.steps.split_once("step-2").expect("both are there");
+        assert!(
+            first.contains("s: roots/list answered by /answers/roots"),
+            "{first}"
+        );
+        for (page, number, other) in [(first, 1, 2), (second, 2, 1)] {
+            for word in ["params", "result"] {
+                assert!(page.contains(&format!("{word} {number}")), "{page}");
+                assert!(!page.contains(&format!("{word} {other}")), "{page}");
+            }
+        }
+    }
+
     fn page(status: StepStatus) -> String {
         page_with(status, &[])
     }
@@ -348,14 +426,14 @@ mod tests {
             }),
             EventData::ToolCall(ToolCall {
                 tool: tool.into(),
-                call_id: "c1".into(),
+                call_id: "call_1_1".into(),
                 args: json!({"text": HOSTILE}).into(),
                 native_tool: None,
                 attempt: Some(1),
             }),
             EventData::ToolResult(ToolResult {
                 tool: tool.into(),
-                call_id: "c1".into(),
+                call_id: "call_1_1".into(),
                 success: true,
                 result: json!(HOSTILE).into(),
                 text: None,
@@ -481,7 +559,7 @@ mod tests {
             for data in [
                 EventData::ToolCall(ToolCall {
                     tool: "t".into(),
-                    call_id: "c".into(),
+                    call_id: "call_1_1".into(),
                     args,
                     native_tool: None,
                     attempt: None,

@@ -1,5 +1,6 @@
 //! The result of `play` as one JSON document, written as a stream: steps as they end, totals last.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use cuecard_source::value::Json;
-use cuecard_tool_call::script::Verdict;
+use cuecard_tool_call::script::{Verdict, step_of_call};
 use cuecard_trace::{Attempt, Event, EventData, Milliseconds, Restored, StepFinished, StepStatus};
 
 use super::PlayTotals;
@@ -24,7 +25,7 @@ pub enum IncludeResults {
     Always,
 }
 
-/// Writes the document. Holds one step's call and result at a time, the numbers of the steps and the outputs.
+/// Writes the document. Holds the call and the result of the steps under way, the numbers of the steps and the outputs.
 #[derive(Debug)]
 pub struct PlayJson<W> {
     out: W,
@@ -32,11 +33,8 @@ pub struct PlayJson<W> {
     entry: Vec<u8>,
     include: IncludeResults,
     steps: usize,
-    params: Arc<Json>,
-    result: Arc<Json>,
-    text: Option<String>,
-    structured: Option<Json>,
-    last_started: Option<jiff::Timestamp>,
+    /// The steps under way: several only of a group.
+    under_way: BTreeMap<u64, UnderWay>,
     /// When the step began whose elements follow.
     step_started: Option<jiff::Timestamp>,
     /// Their entries so far, with commas between them.
@@ -47,6 +45,16 @@ pub struct PlayJson<W> {
     completed: Vec<u64>,
     outputs: Map<String, Json>,
     failed: Option<Failed>,
+}
+
+/// What is known of a step that has begun, or of the element that it runs for.
+#[derive(Debug, Default)]
+struct UnderWay {
+    started: Option<jiff::Timestamp>,
+    params: Arc<Json>,
+    result: Arc<Json>,
+    text: Option<String>,
+    structured: Option<Json>,
 }
 
 #[derive(Debug)]
@@ -77,11 +85,7 @@ impl<W: Write> PlayJson<W> {
             entry: Vec::new(),
             include,
             steps: 0,
-            params: Arc::default(),
-            result: Arc::default(),
-            text: None,
-            structured: None,
-            last_started: None,
+            under_way: BTreeMap::new(),
             step_started: None,
             elements: Vec::new(),
             retries: 0,
@@ -98,19 +102,24 @@ impl<W: Write> PlayJson<W> {
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.data {
             EventData::StepStarted(step) | EventData::ElementStarted(step) => {
+                let mut begun = UnderWay::default();
                 match (step.element, step.elements) {
                     (None, Some(_)) => self.step_started = Some(event.ts),
-                    _ => self.last_started = Some(event.ts),
+                    _ => begun.started = Some(event.ts),
                 }
-                self.result = Arc::default();
-                self.text = None;
-                self.structured = None;
+                self.under_way.insert(step.step, begun);
             }
-            EventData::ToolCall(call) => self.params = call.args.clone(),
+            EventData::ToolCall(call) => {
+                if let Some(step) = self.caller(&call.call_id) {
+                    step.params = call.args.clone();
+                }
+            }
             EventData::ToolResult(result) => {
-                self.result = result.result.clone();
-                self.text.clone_from(&result.text);
-                self.structured.clone_from(&result.structured);
+                if let Some(step) = self.caller(&result.call_id) {
+                    step.result = result.result.clone();
+                    step.text.clone_from(&result.text);
+                    step.structured.clone_from(&result.structured);
+                }
             }
             EventData::StepFinished(step) => self.step(event, step)?,
             EventData::ElementFinished(step) => {
@@ -125,6 +134,14 @@ impl<W: Write> PlayJson<W> {
         Ok(())
     }
 
+    /// The step that made a call; that of a step in a browser is the only one under way.
+    fn caller(&mut self, call_id: &str) -> Option<&mut UnderWay> {
+        match step_of_call(call_id) {
+            Some(step) => self.under_way.get_mut(&step),
+            None => self.under_way.values_mut().next_back(),
+        }
+    }
+
     fn step(&mut self, event: &Event, step: &StepFinished) -> io::Result<()> {
         if let (Some(id), false) = (&step.id, step.outputs.is_empty()) {
             self.outputs
@@ -133,7 +150,8 @@ impl<W: Write> PlayJson<W> {
         if !matches!(step.status, StepStatus::Failed | StepStatus::Unknown) {
             self.completed.push(step.step);
         }
-        if step.status == StepStatus::Failed {
+        if step.status == StepStatus::Failed && self.failed.is_none() {
+            let under_way = self.under_way.get(&step.step);
             self.failed = Some(Failed {
                 step: step.step,
                 error: step
@@ -141,7 +159,7 @@ impl<W: Write> PlayJson<W> {
                     .as_ref()
                     .map(|error| error.message.as_str())
                     .into(),
-                result: self.result.clone(),
+                result: under_way.map(|it| it.result.clone()).unwrap_or_default(),
             });
         }
         self.fill_entry(event, step)?;
@@ -171,14 +189,15 @@ impl<W: Write> PlayJson<W> {
             IncludeResults::OnFailure => failed,
             IncludeResults::Always => true,
         };
-        let result = match step.element {
+        let mut begun = self.under_way.remove(&step.step).unwrap_or_default();
+        if step.element.is_some() {
             // The step may fail with it.
-            Some(_) => self.result.clone(),
-            None => std::mem::take(&mut self.result),
-        };
+            let result = begun.result.clone();
+            self.under_way.entry(step.step).or_default().result = result;
+        }
         let started = match is_whole {
             true => self.step_started.take(),
-            false => self.last_started.take(),
+            false => begun.started,
         };
         let entry = StepEntry {
             step: step.step,
@@ -190,10 +209,10 @@ impl<W: Write> PlayJson<W> {
             skipped: step.status == StepStatus::Skipped,
             started_at: Milliseconds(started.unwrap_or(event.ts)),
             duration: seconds(step.duration_ms),
-            params: std::mem::take(&mut self.params),
-            result: included.then_some(&result),
-            text: self.text.take().filter(|_| included),
-            structured: self.structured.take().filter(|_| included),
+            params: begun.params,
+            result: included.then_some(&begun.result),
+            text: begun.text.take().filter(|_| included),
+            structured: begun.structured.take().filter(|_| included),
             description: step.description.as_deref(),
             error: step.error.as_ref().map(|error| error.message.as_str()),
             healed: step.healed.as_deref(),

@@ -47,15 +47,8 @@ impl Artifacts {
     pub fn write(&mut self, judged: &mut Judged) -> Result<(), Diagnostic> {
         let name = self.name(&judged.result.id);
         if let Some(trace) = judged.trace.as_ref().filter(|_| judged.save_trace) {
-            // A long trace is not written a second time.
-            let path = match judged.trace_file.take() {
-                Some(file) => file,
-                None => {
-                    let path = self.folder.join(format!("{name}.trace.json"));
-                    write(&path, |out| trace.write_document(out))?;
-                    path
-                }
-            };
+            let path = self.folder.join(format!("{name}.trace.json"));
+            write(&path, |out| trace.write_document(out))?;
             judged
                 .result
                 .artifacts

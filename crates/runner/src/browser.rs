@@ -180,5 +180,6 @@ pub fn played_steps(replayed: Replayed) -> Played {
         failure: replayed.failure,
         took: replayed.took,
         screenshots: replayed.screenshots,
+        unfinished: None,
     }
 }

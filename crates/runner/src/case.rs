@@ -128,7 +128,7 @@ fn judge_case(
         offering.to_mut().tools.offered = recorded.offered;
     }
     let case = &*offering;
-    let misspelt = misspelt_redactions(case, &recorded.filtered.trace);
+    let misspelt = misspelt_redactions(case, &recorded.trace);
     let found = recorded.warnings.into_iter().chain(misspelt).collect();
     let (found, errors) = strictly(found, setup.strict);
     if !errors.is_empty() {
@@ -139,7 +139,7 @@ fn judge_case(
     }
     // What a run that failed by itself did is not what should be stored.
     let update = setup.update && recorded.failure.is_none();
-    let trace = &recorded.filtered.trace;
+    let trace = &recorded.trace;
     let snapshots = match snapshots::prepare(case, folder, trace, setup, update) {
         Ok(snapshots) => snapshots,
         Err(stopped) => {
@@ -149,24 +149,20 @@ fn judge_case(
             };
         }
     };
-    let mut outcomes = snapshots.judge(case, &recorded.filtered);
+    let mut outcomes = snapshots.judge(case, &recorded.trace);
     outcomes.extend(recorded.failure);
     let fails = |outcome: &Outcome| outcome.status == OutcomeStatus::Fail;
-    let mutations = (setup.mutate && !outcomes.iter().any(fails)).then(|| {
-        mutate(case, &recorded.filtered.trace, |trace| {
-            snapshots.judge_whole(case, trace)
-        })
-    });
+    let mutations = (setup.mutate && !outcomes.iter().any(fails))
+        .then(|| mutate(case, &recorded.trace, |trace| snapshots.judge(case, trace)));
     let judgement = TestResult::judged(
         case,
-        recorded.filtered,
+        recorded.trace,
         outcomes,
         run(setup, case.source.name(), clock),
     );
     Judged {
         result: judgement.result,
         trace: Some(judgement.trace),
-        trace_file: recorded.file,
         save_trace: case.save_trace,
         warnings: warnings.into_iter().chain(found).collect(),
         problem: None,
@@ -200,7 +196,7 @@ fn judge_scenario(
     let source = case.source.clone();
     let name = source.name().to_owned();
     let Recorded {
-        filtered,
+        trace,
         warnings,
         failure,
         ..
@@ -213,8 +209,7 @@ fn judge_scenario(
             );
         }
     };
-    let mut outcomes: Vec<Outcome> = filtered
-        .trace
+    let mut outcomes: Vec<Outcome> = trace
         .events
         .iter()
         .filter_map(played::step_outcome)
@@ -234,11 +229,11 @@ fn judge_scenario(
     }
     if let Some(warning) = counted(&outcomes).nothing_passed() {
         match setup.strict {
-            true => outcomes.push(played::failed(Some(warning), &filtered.trace)),
+            true => outcomes.push(played::failed(Some(warning), &trace)),
             false => warnings.push(warning),
         }
     }
-    let mut judgement = TestResult::judged(case, filtered, outcomes, run(setup, &name, clock));
+    let mut judgement = TestResult::judged(case, trace, outcomes, run(setup, &name, clock));
     let lines = played::step_lines(case);
     for assertion in &mut judgement.result.assertions {
         assertion.line = lines.get(&assertion.outcome.id).copied();
@@ -246,7 +241,6 @@ fn judge_scenario(
     Judged {
         result: judgement.result,
         trace: Some(judgement.trace),
-        trace_file: None,
         save_trace: true,
         warnings,
         problem: None,

@@ -102,8 +102,6 @@ pub struct Judged {
     pub result: TestResult,
     /// What it was judged on, to be written or shown; absent if there is none.
     pub trace: Option<Trace>,
-    /// Where the whole trace lies, if what was judged has gaps.
-    pub trace_file: Option<PathBuf>,
     /// Whether the trace is to be written.
     pub save_trace: bool,
     /// What is doubtful about its files.
@@ -148,7 +146,6 @@ impl Judged {
         Self {
             result,
             trace: None,
-            trace_file: None,
             save_trace: false,
             warnings: Vec::new(),
             problem: Some(problem),

@@ -88,8 +88,7 @@ pub(super) fn outcome_of(
             Err(Stop::could_not_run(failure.into_iter().collect()))
         }
         Verdict::Passed => Ok(Recorded {
-            filtered: trace.into(),
-            file: None,
+            trace,
             offered,
             warnings,
             failure: None,
@@ -98,8 +97,7 @@ pub(super) fn outcome_of(
             let failure = played.failure.map(|failure| redacted(failure, &redactor));
             Ok(Recorded {
                 failure: Some(failed(failure, &trace)),
-                filtered: trace.into(),
-                file: None,
+                trace,
                 offered,
                 warnings,
             })

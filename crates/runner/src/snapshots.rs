@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use cuecard_judge::model::{Assertion, AssertionCheck, TestCase};
-use cuecard_judge::{self as assertions, FilteredTrace, Outcome, Snapshot, Snapshots, stable};
+use cuecard_judge::{self as assertions, Outcome, Snapshot, Snapshots, stable};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Text;
 use cuecard_trace::Trace;
@@ -22,14 +22,9 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Judges the assertions of the case by a trace without gaps.
-    pub(super) fn judge_whole(&self, case: &TestCase, trace: &Trace) -> Vec<Outcome> {
-        assertions::judge_with(case, trace, &self.snapshots)
-    }
-
     /// Judges the assertions of the case.
-    pub(super) fn judge(&self, case: &TestCase, filtered: &FilteredTrace) -> Vec<Outcome> {
-        assertions::judge_filtered(case, filtered, &self.snapshots)
+    pub(super) fn judge(&self, case: &TestCase, trace: &Trace) -> Vec<Outcome> {
+        assertions::judge_with(case, trace, &self.snapshots)
     }
 }
 

@@ -5,14 +5,14 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use cuecard_browser_steps::format::read_steps;
+use cuecard_judge::Outcome;
 use cuecard_judge::model::{TestCase, TraceInput};
-use cuecard_judge::{FilteredTrace, Outcome, TraceFilter};
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::{SourceFile, Span};
 use cuecard_tool_call::format as tool_call;
+use cuecard_trace::Trace;
 use cuecard_trace::import::{self, Imported};
-use cuecard_trace::{Opened, Trace, TraceError};
 use tokio_util::sync::CancellationToken;
 
 use super::{Setup, Stop, live, played};
@@ -20,19 +20,13 @@ use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_runtime::timelines::read_timeline;
 use cuecard_timeline::format::Symbols;
 
-/// A longer trace is read without being held in memory, if its test case allows that, in bytes: 8 MiB. Of a shorter
-/// one reports show everything.
-const MAX_HELD: u64 = 8 << 20;
-
 /// So much of a trace is asked of the file system in one go, in bytes.
 const READ_AT_ONCE: usize = 256 << 10;
 
 /// A trace that can be judged.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    pub filtered: FilteredTrace,
-    /// Where the whole of it lies, if not all of it is here.
-    pub file: Option<PathBuf>,
+    pub trace: Trace,
     /// The tools that its servers offered, where that is known.
     pub offered: Vec<String>,
     /// What is doubtful about what it was made of.
@@ -57,7 +51,7 @@ pub(super) fn record(
             let source = live::run(command, *span, case, folder, setup, stop)?;
             recorded(import::replay_bundle(&source, &case.tools.fixtures))
         }
-        TraceInput::TraceFile { file, span } => trace_file(case, folder, file, *span, setup),
+        TraceInput::TraceFile { file, span } => trace_file(case, folder, file, *span),
         TraceInput::Transcript { file, format, span } => {
             let source = read(case, folder, file, *span)?;
             recorded(import::transcript(&source, *format))
@@ -110,13 +104,7 @@ pub(crate) fn check_input(case: &TestCase, folder: &Path) -> Vec<Diagnostic> {
 }
 
 /// A trace of an earlier run, in either of its forms.
-fn trace_file(
-    case: &TestCase,
-    folder: &Path,
-    file: &Path,
-    span: Span,
-    setup: &Setup,
-) -> Result<Recorded, Stop> {
+fn trace_file(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result<Recorded, Stop> {
     let path = joined(folder, file);
     let shown = path.display();
     let failed = |message: String| {
@@ -126,33 +114,9 @@ fn trace_file(
     regular(&path, case, span)?;
     let file = File::open(&path)
         .map_err(|error| failed(format!("`{shown}` can't be read: {}", io_reason(&error))))?;
-    let is_long = file
-        .metadata()
-        .is_ok_and(|metadata| metadata.len() > MAX_HELD);
-    // A mutant may need what the trace itself can do without.
-    let filter = (is_long && !setup.mutate).then(|| TraceFilter::new(case));
-    let whole = |error: &TraceError| format!("`{shown}` can't be read as a trace: {error}");
-    let opened = Trace::open(BufReader::with_capacity(READ_AT_ONCE, file));
-    let filtered = match (opened, filter) {
-        (Err(error), _) => return Err(failed(whole(&error))),
-        (Ok(Opened::Document(trace)), _) => FilteredTrace::from(*trace),
-        (Ok(Opened::Lines(lines)), Some(Ok(filter))) => {
-            filter.read(lines).map_err(|error| failed(whole(&error)))?
-        }
-        (Ok(Opened::Lines(lines)), filter) => {
-            let trace = Trace::of_lines(lines).map_err(|error| {
-                let mut stopped = failed(whole(&error));
-                if let (TraceError::TooLarge { .. }, Some(Err(reason))) = (&error, filter) {
-                    for diagnostic in &mut stopped.diagnostics {
-                        diagnostic.help = Some(reason.clone());
-                    }
-                }
-                stopped
-            })?;
-            FilteredTrace::from(trace)
-        }
-    };
-    let unfinished = filtered.trace.end.is_none().then(|| {
+    let trace = Trace::read(BufReader::with_capacity(READ_AT_ONCE, file))
+        .map_err(|error| failed(format!("`{shown}` can't be read as a trace: {error}")))?;
+    let unfinished = trace.end.is_none().then(|| {
         Diagnostic::warning(
             codes::TRACE_UNFINISHED,
             format!("the trace `{shown}` is incomplete: its run ended abnormally"),
@@ -160,8 +124,7 @@ fn trace_file(
         .at(&case.source, span)
     });
     Ok(Recorded {
-        file: filtered.left_out.is_some().then_some(path),
-        filtered,
+        trace,
         offered: Vec::new(),
         warnings: unfinished.into_iter().collect(),
         failure: None,
@@ -212,8 +175,7 @@ fn recorded(imported: Imported) -> Result<Recorded, Stop> {
             .all(|diagnostic| diagnostic.severity == Severity::Warning)
     );
     Ok(Recorded {
-        filtered: trace.into(),
-        file: None,
+        trace,
         offered: Vec::new(),
         warnings: imported.diagnostics,
         failure: None,

@@ -9,7 +9,7 @@ use super::reader::Reader;
 use crate::diagnostic::did_you_mean;
 use crate::json::{Node, NodeKind};
 use crate::matching::schema_validator;
-use crate::value::{Json, cut, push_pointer};
+use crate::value::{Json, cut, pointer_steps, push_pointer};
 
 /// A JSONPath with whether it is singular: RFC 9535 lets only singular queries be compared, so the
 /// library's own parser decides it.
@@ -367,13 +367,8 @@ const TYPES: &[&str] = &[
 /// The node at a JSON pointer, as far as there is one.
 fn below<'n>(node: &'n Node, pointer: &str) -> &'n Node {
     let mut node = node;
-    for token in pointer.split('/').skip(1) {
-        let key = token.replace("~1", "/").replace("~0", "~");
-        let next = match &node.kind {
-            NodeKind::Array(items) => key.parse().ok().and_then(|idx: usize| items.get(idx)),
-            _ => node.get(&key),
-        };
-        match next {
+    for step in pointer_steps(pointer) {
+        match node.part(&step) {
             Some(next) => node = next,
             None => break,
         }

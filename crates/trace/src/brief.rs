@@ -46,10 +46,13 @@ impl Event {
             EventData::RequestReceived(request) => {
                 format!("{}: {}", request.server, request.method).into()
             }
-            EventData::RequestAnswered(answer) => match &answer.error {
-                Some(error) => format!("{}: {}: {error}", answer.server, answer.method).into(),
-                None => format!("{}: {}", answer.server, answer.method).into(),
-            },
+            EventData::RequestAnswered(answer) => {
+                let by = answer.answer.as_ref();
+                let by = by.map_or(String::new(), |place| format!(" answered by {place}"));
+                let error = answer.error.as_ref();
+                let error = error.map_or(String::new(), |error| format!(": {error}"));
+                format!("{}: {}{by}{error}", answer.server, answer.method).into()
+            }
             EventData::RequestSent(request) => {
                 format!("{}: {}", request.server, as_text(&request.params)).into()
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Event, EventSummary, FinalOutput};
+use super::{Event, FinalOutput};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::without_lone_surrogates;
 use cuecard_source::value::Json;
@@ -255,13 +255,6 @@ pub enum TraceError {
         /// What is wrong with it.
         reason: String,
     },
-    /// There is more than may be held in memory.
-    TooLarge {
-        /// The line that is too much, from 1.
-        line: u64,
-        /// What there is too much of.
-        reason: String,
-    },
     /// The file was written by a version this release does not know.
     Version(String),
 }
@@ -270,7 +263,7 @@ impl fmt::Display for TraceError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(formatter, "reading failed: {error}"),
-            Self::Line { line, reason } | Self::TooLarge { line, reason } => {
+            Self::Line { line, reason } => {
                 write!(formatter, "line {line}: {reason}")
             }
             Self::Version(version) => write!(
@@ -380,30 +373,11 @@ impl<R: BufRead> TraceReader<R> {
         }
     }
 
-    /// What the line is about. `None` says nothing: it is to be read as a whole.
-    pub fn glance(&self) -> Option<EventSummary<'_>> {
-        if !self.seen_header || self.ended {
-            return None;
-        }
-        EventSummary::at(std::str::from_utf8(&self.text).ok()?)
-    }
-
-    /// The length of the line in bytes.
-    pub fn length(&self) -> usize {
-        self.text.len()
-    }
-
     /// The line as a whole; `None` if it is the last one of a run that was killed while it wrote.
     ///
     /// # Errors
     /// If it is not what it should be in its place.
     pub fn line(&mut self) -> Result<Option<Line>, TraceError> {
-        // What is an event at a glance is read at once; whatever is wrong is found out below.
-        if self.glance().is_some()
-            && let Ok(event) = serde_json::from_slice(&self.text)
-        {
-            return self.in_order(event).map(Some);
-        }
         // Another program may cut a text between the two escapes of a character.
         let whole = without_lone_surrogates(&self.text);
         let json: Json = match serde_json::from_slice(&whole) {
@@ -456,16 +430,9 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     fn in_order(&mut self, event: Event) -> Result<Line, TraceError> {
-        self.pass(event.seq)?;
+        let in_order = self.order.next(event.seq);
+        in_order.map_err(|reason| self.problem(reason))?;
         Ok(Line::Event(Box::new(event)))
-    }
-
-    /// Takes the event with this `seq` for read: for one that a glance was enough for.
-    ///
-    /// # Errors
-    /// If it is not behind the last one.
-    pub fn pass(&mut self, seq: u64) -> Result<(), TraceError> {
-        self.order.next(seq).map_err(|reason| self.problem(reason))
     }
 
     /// How many bytes were read.
@@ -473,16 +440,8 @@ impl<R: BufRead> TraceReader<R> {
         self.bytes
     }
 
-    /// There is too much of something that must be held in memory.
-    pub fn too_large(&self, what: &str, most: impl fmt::Display, of: &str) -> TraceError {
-        TraceError::TooLarge {
-            line: self.line,
-            reason: format!("the {what} than {most} {of}, which is too much to hold in memory"),
-        }
-    }
-
     /// Something is wrong with the line that was read last.
-    fn problem(&self, reason: String) -> TraceError {
+    pub(super) fn problem(&self, reason: String) -> TraceError {
         TraceError::Line {
             line: self.line,
             reason,

@@ -1,7 +1,7 @@
 //! The journal of a run of tool calls: what a later run needs to go on where this one ended. JSON Lines, of which only a
 //! line with its end counts: a run that is killed while it writes leaves a part of one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
 
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,9 @@ pub struct JournalHeader {
     pub salt: String,
     /// The hash of each step, by its number.
     pub steps: BTreeMap<u64, String>,
+    /// The numbers of the first and the last step of each group, by the first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<u64, u64>,
     /// The hash of what stands beside the steps.
     pub rest: String,
     /// The values of the variables that are no secrets.
@@ -75,14 +78,14 @@ pub struct JournalHeader {
 pub struct Journal {
     /// What was played.
     pub header: JournalHeader,
-    /// The steps that are done, from the first on without a gap.
+    /// The steps that are done, in play order: from the first on without a gap, but for those of the last group.
     pub done: Vec<StepFinished>,
     /// The elements that are done of the step behind them, from the first on without a gap.
     pub elements: Vec<StepFinished>,
     /// The outputs of all these that are not known, by the number of the step.
     pub withheld: BTreeMap<u64, Vec<String>>,
-    /// The step that was under way when the run ended: it may have had its effect.
-    pub unknown: Option<u64>,
+    /// The steps that were under way when the run ended: they may have had their effect. Several are of one group.
+    pub unknown: BTreeSet<u64>,
     /// The index of its element that was.
     pub unknown_element: Option<u64>,
     /// Whether the run passed.
@@ -93,6 +96,8 @@ pub struct Journal {
     pub length: u64,
     /// Whether a part of a line follows.
     pub is_torn: bool,
+    /// The steps of the group under way that ended.
+    ended: BTreeSet<u64>,
 }
 
 /// Where the run is, while its records are read.
@@ -163,7 +168,8 @@ impl Journal {
             (Record::Run(_), _) => Err("a second `run`".to_owned()),
             (_, Position::Over) => Err("a record after the last".to_owned()),
             (Record::Resume { .. }, _) => {
-                self.unknown = None;
+                self.unknown.clear();
+                self.ended.clear();
                 Ok(Position::BetweenSteps)
             }
             (Record::ResumedBy { run }, _) => {
@@ -174,10 +180,33 @@ impl Journal {
                 self.has_passed = true;
                 Ok(Position::Over)
             }
+            (
+                Record::Begin {
+                    step,
+                    element: None,
+                },
+                _,
+            ) if self.is_in_group(step) => {
+                self.unknown_element = None;
+                match self.is_over(step) || !self.unknown.insert(step) {
+                    true => Err("this step has begun before".to_owned()),
+                    false => Ok(position),
+                }
+            }
+            (Record::End { finished, withheld }, _) if self.is_in_group(finished.step) => {
+                let step = finished.step;
+                let may_end = self.unknown.contains(&step) || may_end_without_call(&finished);
+                if self.is_over(step) || !may_end {
+                    return Err("this step can't end here".to_owned());
+                }
+                self.ended.insert(step);
+                self.end(finished, withheld);
+                Ok(position)
+            }
             (Record::Begin { step, element }, Position::BetweenSteps)
                 if next == Some(step) && element.unwrap_or(0) == self.elements.len() as u64 =>
             {
-                self.unknown = Some(step);
+                self.unknown.insert(step);
                 self.unknown_element = element;
                 Ok(Position::Within(step))
             }
@@ -205,21 +234,45 @@ impl Journal {
         }
     }
 
+    /// Whether a step belongs to the group that is under way, or is the next to begin.
+    fn is_in_group(&self, step: u64) -> bool {
+        let next = self.next_step();
+        let group = next.and_then(|next| self.header.groups.range(..=next).next_back());
+        group.is_some_and(|(first, last)| {
+            let is_member = |number| (*first..=*last).contains(&number);
+            let range = self.header.start..=self.header.end;
+            next.is_some_and(is_member)
+                && is_member(step)
+                && range.contains(&step)
+                && self.header.steps.contains_key(&step)
+        })
+    }
+
+    /// Whether a step of the group that is under way is done, or has ended otherwise.
+    fn is_over(&self, step: u64) -> bool {
+        self.ended.contains(&step) || self.place(step).is_ok()
+    }
+
+    /// Where a step is among those that are done, or belongs.
+    fn place(&self, step: u64) -> Result<usize, usize> {
+        self.done.binary_search_by_key(&step, |done| done.step)
+    }
+
     fn end(&mut self, mut finished: StepFinished, mut withheld: Vec<String>) -> Position {
         match (finished.status, finished.element) {
             (StepStatus::Unknown, None) => return Position::Stopped,
             (StepStatus::Unknown, Some(_)) => return Position::AtEnd,
             (StepStatus::Failed, element) => {
-                self.unknown = None;
+                self.unknown.remove(&finished.step);
                 return element.map_or(Position::Stopped, |_| Position::AtEnd);
             }
             (StepStatus::Passed | StepStatus::Tolerated | StepStatus::Skipped, _) => {}
         }
-        self.unknown = None;
         for name in &withheld {
             finished.outputs.shift_remove(name);
         }
         let step = finished.step;
+        self.unknown.remove(&step);
         // Those of the step replace those of its elements.
         let before = self.withheld.remove(&step);
         if finished.element.is_some() {
@@ -227,7 +280,8 @@ impl Journal {
             self.elements.push(finished);
         } else {
             self.elements.clear();
-            self.done.push(finished);
+            let (Ok(place) | Err(place)) = self.place(step);
+            self.done.insert(place, finished);
         }
         if !withheld.is_empty() {
             self.withheld.insert(step, withheld);
@@ -238,13 +292,16 @@ impl Journal {
     /// The number of the first step that is not done; none if all are.
     pub fn next_step(&self) -> Option<u64> {
         let JournalHeader { start, end, .. } = self.header;
-        let first = match self.done.last() {
-            Some(last) => last.step.checked_add(1)?,
-            None => start,
-        };
+        let last = self.done.last().map(|last| last.step);
+        let behind = last.map_or(Some(start), |last| last.checked_add(1));
+        // Only steps of a group end before one that stands before them.
+        let groups = last.and_then(|last| self.header.groups.range(..=last).next_back());
+        let group = groups.filter(|(_, end)| last.is_some_and(|last| last <= **end));
+        let from = group.map_or(behind, |(first, _)| Some(start.max(*first)))?;
         // A range that ends before it begins is none.
-        let mut steps = (first <= end).then(|| self.header.steps.range(first..=end))?;
-        steps.next().map(|(number, _)| *number)
+        let steps = (from <= end).then(|| self.header.steps.range(from..=end))?;
+        let mut numbers = steps.map(|(number, _)| *number);
+        numbers.find(|number| self.place(*number).is_err())
     }
 }
 
@@ -487,7 +544,8 @@ mod tests {
             let read = read.expect("it is what a run writes");
             prop_assert_eq!(read.length, whole.length as u64);
             prop_assert_eq!(read.is_torn, whole.length < cut);
-            prop_assert_eq!((read.done.len(), read.unknown), (whole.done, whole.unknown));
+            let unknown = read.unknown.first().copied();
+            prop_assert_eq!((read.done.len(), unknown), (whole.done, whole.unknown));
             prop_assert_eq!(read.elements.len(), whole.elements);
             prop_assert_eq!(read.has_passed, cut == text.len());
             prop_assert_eq!(&read.header, &header(courses.len() as u64));
@@ -527,6 +585,86 @@ mod tests {
             let may_fail = ends_run || next.contains("tolerated") || next.contains("failed");
             let may_be_lost = how == 0 && (is_end || may_fail);
             prop_assert!(read.is_err() || is_resume || may_be_lost, "{read:?}");
+        }
+    }
+
+    /// A journal of a group of the steps 2, 4 and 6, and what it says.
+    fn of_group(records: &[Record]) -> Result<Journal, TraceError> {
+        let header = JournalHeader {
+            groups: [(2, 6)].into(),
+            ..header(4)
+        };
+        let run = Record::Run(Box::new(header));
+        let lines = std::iter::once(&run).chain(records).map(line);
+        Journal::read(&*lines.collect::<Vec<_>>().concat())
+    }
+
+    fn begins(step: u64) -> Record {
+        let element = None;
+        Record::Begin { step, element }
+    }
+
+    fn ends(step: u64, status: StepStatus) -> Record {
+        Record::End {
+            finished: finished(step, status, &Json::Null),
+            withheld: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn steps_of_a_group_may_end_in_any_order_and_several_may_be_unknown() {
+        use StepStatus::{Failed, Passed, Skipped, Unknown};
+        let run = "r".to_owned();
+        let resume = || Record::Resume { run: run.clone() };
+        let all = [
+            begins(2),
+            begins(4),
+            ends(6, Skipped),
+            ends(4, Passed),
+            resume(),
+            begins(2),
+            ends(2, Failed),
+            resume(),
+            begins(2),
+            ends(2, Passed),
+            begins(8),
+        ];
+        for (count, done, unknown, next) in [
+            (2, &[][..], &[2, 4][..], 2),
+            (3, &[6], &[2, 4], 2),
+            (4, &[4, 6], &[2], 2),
+            (5, &[4, 6], &[], 2),
+            (6, &[4, 6], &[2], 2),
+            (7, &[4, 6], &[], 2),
+            (10, &[2, 4, 6], &[], 8),
+            (11, &[2, 4, 6], &[8], 8),
+        ] {
+            let read = of_group(&all[..count]).expect("it is what a run writes");
+            let numbers: Vec<u64> = read.done.iter().map(|step| step.step).collect();
+            let under_way: Vec<u64> = read.unknown.iter().copied().collect();
+            assert_eq!((&*numbers, &*under_way), (done, unknown), "{count}");
+            assert_eq!(read.next_step(), Some(next), "{count}");
+        }
+        let stopped = [begins(2), begins(4), ends(2, Unknown), ends(4, Unknown)];
+        let read = of_group(&stopped).expect("it is what a run writes");
+        assert_eq!(read.unknown, [2, 4].into());
+        for bad in [
+            vec![begins(2), begins(2)],
+            vec![ends(2, Passed)],
+            vec![begins(2), ends(2, Failed), begins(2)],
+            vec![begins(2), ends(2, Passed), ends(2, Passed)],
+            vec![begins(2), begins(8)],
+            vec![begins(0)],
+            vec![
+                begins(2),
+                ends(2, Failed),
+                ends(4, Skipped),
+                ends(6, Skipped),
+                begins(8),
+            ],
+            vec![begins(2), Record::Passed {}],
+        ] {
+            assert!(of_group(&bad).is_err(), "{bad:?}");
         }
     }
 

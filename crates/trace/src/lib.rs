@@ -6,7 +6,6 @@
 mod brief;
 mod data;
 mod event;
-mod event_summary;
 pub mod export;
 mod file;
 pub mod import;
@@ -22,11 +21,9 @@ pub use data::{
     StepStarted, StepStatus, Terminal, Thought, ToolCall, ToolResult,
 };
 pub use event::{Event, EventData, Milliseconds};
-pub use event_summary::EventSummary;
 pub use file::{
     Adapter, End, Header, Line, Metrics, RunStatus, SCHEMA_VERSION, TraceError, TraceReader,
     TraceWriter,
 };
 pub use schema::schema;
-pub use whole::MAX_IN_MEMORY;
-pub use whole::{Opened, Trace};
+pub use whole::Trace;

@@ -14,23 +14,11 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::without_lone_surrogates;
 use cuecard_source::value::Json;
 
-/// A trace as one document may have this many bytes: 256 MiB. A longer one is kept as JSON Lines.
-const MAX_DOCUMENT: usize = 256 << 20;
-
-/// A trace that is held in memory may have this many bytes: 1 GiB. Read, it takes several times that.
-pub const MAX_IN_MEMORY: u64 = 1 << 30;
+/// A trace may have this many bytes: 256 MiB. Read, it takes several times that.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// A trace that is held in memory may have this many events.
 const MAX_EVENTS: usize = 10_000_000;
-
-/// A trace whose form is known.
-#[derive(Debug)]
-pub enum Opened<R> {
-    /// JSON Lines, none of which was read.
-    Lines(TraceReader<io::Chain<io::Cursor<Vec<u8>>, R>>),
-    /// One document, which was read.
-    Document(Box<Trace>),
-}
 
 /// A trace from its header to its end.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -63,18 +51,7 @@ impl Trace {
     ///
     /// # Errors
     /// As [`TraceReader`]; besides if there is no header, or if the trace is too large to be held in memory.
-    pub fn read(input: impl BufRead) -> Result<Self, TraceError> {
-        match Self::open(input)? {
-            Opened::Lines(reader) => Self::of_lines(reader),
-            Opened::Document(trace) => Ok(*trace),
-        }
-    }
-
-    /// Finds out in which form a trace is. JSON Lines are then read one by one; a document is read here.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn open<R: BufRead>(mut input: R) -> Result<Opened<R>, TraceError> {
+    pub fn read(mut input: impl BufRead) -> Result<Self, TraceError> {
         let mut start = Vec::new();
         loop {
             let limit = MAX_LINE.saturating_sub(start.len());
@@ -90,14 +67,12 @@ impl Trace {
             }
         }
         if is_whole_line(&start) {
-            let lines = io::Cursor::new(start).chain(input);
-            return Ok(Opened::Lines(TraceReader::new(lines)));
+            return Self::read_lines(io::Cursor::new(start).chain(input));
         }
-        let limit = u64::try_from(MAX_DOCUMENT).unwrap_or(u64::MAX);
-        io::Read::take(&mut input, limit)
+        io::Read::take(&mut input, MAX_BYTES)
             .read_to_end(&mut start)
             .map_err(TraceError::Io)?;
-        read_document(&start).map(|trace| Opened::Document(Box::new(trace)))
+        read_document(&start)
     }
 
     /// Reads a trace in JSON Lines.
@@ -105,14 +80,7 @@ impl Trace {
     /// # Errors
     /// As [`Self::read`].
     pub fn read_lines(input: impl BufRead) -> Result<Self, TraceError> {
-        Self::of_lines(TraceReader::new(input))
-    }
-
-    /// Reads what is left of a trace in JSON Lines.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn of_lines(mut reader: TraceReader<impl BufRead>) -> Result<Self, TraceError> {
+        let mut reader = TraceReader::new(input);
         let mut trace = Self::default();
         while let Some(line) = reader.next() {
             match line? {
@@ -120,12 +88,14 @@ impl Trace {
                 Line::Event(event) => trace.events.push(*event),
                 Line::End(end) => trace.end = Some(end),
             }
-            if reader.bytes() > MAX_IN_MEMORY {
-                return Err(reader.too_large("trace is longer", MAX_IN_MEMORY, "bytes"));
-            }
-            if trace.events.len() > MAX_EVENTS {
-                return Err(reader.too_large("trace has more", MAX_EVENTS, "events"));
-            }
+            let too_much = match () {
+                () if reader.bytes() > MAX_BYTES => format!("is longer than {MAX_BYTES} bytes"),
+                () if trace.events.len() > MAX_EVENTS => {
+                    format!("has more than {MAX_EVENTS} events")
+                }
+                () => continue,
+            };
+            return Err(reader.problem(format!("the trace {too_much}")));
         }
         trace.header.must_be_there()?;
         Ok(trace)
@@ -228,10 +198,8 @@ struct Document {
 }
 
 fn read_document(text: &[u8]) -> Result<Trace, TraceError> {
-    if text.len() >= MAX_DOCUMENT {
-        let reason = format!(
-            "the document is longer than {MAX_DOCUMENT} bytes; keep a trace of this size as JSON Lines"
-        );
+    if text.len() as u64 >= MAX_BYTES {
+        let reason = format!("the trace is longer than {MAX_BYTES} bytes");
         return Err(TraceError::Line { line: 1, reason });
     }
     let text = &without_lone_surrogates(text);

@@ -42,9 +42,11 @@ pub fn effects(scenario: &BrowserScenario) -> BrowserEffects {
                     effects.for_model.push(number);
                 }
             }
-            Understanding::NotUnderstood { .. } => effects.for_model.push(number),
+            Understanding::NotUnderstood {
+                is_final: false, ..
+            } => effects.for_model.push(number),
             // Whoever reads it, it is refused.
-            Understanding::Compound { .. } => {}
+            Understanding::NotUnderstood { .. } | Understanding::Compound { .. } => {}
         }
     }
     let state = scenario.options.storage_state.as_ref();

@@ -192,7 +192,7 @@ pub(super) const STEP: &[Field] = &[
     required("description", TEXT, "The sentence."),
     required(
         "action",
-        "{\"enum\": [\"click\", \"doubleClick\", \"input\", \"navigate\", \"assert\", \"select\", \"press\", \"hover\", \"scroll\", \"wait\", \"upload\", \"extract\"]}",
+        "{\"enum\": [\"click\", \"doubleClick\", \"rightClick\", \"input\", \"navigate\", \"assert\", \"select\", \"press\", \"hover\", \"scroll\", \"wait\", \"upload\", \"extract\"]}",
         "What it does.",
     ),
     field("selector", TEXT, "The selector of its element."),

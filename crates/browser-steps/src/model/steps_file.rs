@@ -3,6 +3,8 @@
 use sha2::{Digest, Sha256};
 
 use super::{ActionKind, BrowserAssertion, Direction, Fingerprint, InputValue, Observed};
+use cuecard_page::sentences::wanted_open;
+use cuecard_page::words::fold_name;
 use cuecard_source::value::Json;
 
 /// The version that is written.
@@ -115,6 +117,20 @@ pub struct TestStep {
 }
 
 impl TestStep {
+    /// Whether a click is to leave its element open, or closed: `expand X`, unless the element is called so itself. None
+    /// if it is just clicked.
+    pub fn wants_open(&self) -> Option<bool> {
+        let is_by_rules = matches!(self.translator, None | Some(Translator::Rules));
+        let called = self
+            .fingerprint
+            .as_ref()
+            .map(|known| fold_name(known.called()));
+        let is_name = called == Some(fold_name(&self.description));
+        (is_by_rules && !is_name && self.action == ActionKind::Click)
+            .then(|| wanted_open(&self.description))
+            .flatten()
+    }
+
     /// A step about which nothing else is known.
     pub fn new(id: impl Into<String>, description: impl Into<String>, action: ActionKind) -> Self {
         Self {

@@ -9,11 +9,61 @@ use crate::model::{
 };
 use cuecard_page::dom::NodeId;
 use cuecard_page::selector::Finder;
-use cuecard_page::sentences::Pool;
+use cuecard_page::sentences::{Pool, denies, given_texts};
 use cuecard_source::value::{Json, as_text, cut};
 
 /// The most candidates that are read.
 const MOST_CANDIDATES: usize = 50;
+
+/// Words of what can't be undone: deleting, paying, sending, publishing.
+const DANGEROUS: &[&[&str]] = &[
+    &[
+        "delete",
+        "remove",
+        "erase",
+        "destroy",
+        "discard",
+        "wipe",
+        "purge",
+        "reset",
+        "deactivate",
+        "terminate",
+        "revoke",
+        "trash",
+        "unsubscribe",
+    ],
+    &[
+        "pay",
+        "buy",
+        "purchase",
+        "order",
+        "checkout",
+        "donate",
+        "transfer",
+        "subscribe",
+        "upgrade",
+        "refund",
+    ],
+    &["send", "submit", "invite"],
+    &[
+        "publish", "deploy", "release", "merge", "approve", "launch", "share",
+    ],
+];
+
+/// The words of a text, in small letters.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|sign: char| !sign.is_alphanumeric());
+    words.map(str::to_lowercase).collect()
+}
+
+/// Whether a word is another one or a form of it: `deletes`, `deleting`, `submitted`.
+fn is_form_of(word: &str, known: &str) -> bool {
+    let stem = known.trim_end_matches('e');
+    word == known
+        || word
+            .strip_prefix(stem)
+            .is_some_and(|end| ["s", "es", "ed", "ing", "ion", "ted", "ting"].contains(&end))
+}
 
 /// What a model was asked.
 #[derive(Debug, Clone, Copy)]
@@ -116,6 +166,13 @@ impl Question<'_> {
             return Ok(unclear);
         }
         self.check(&step, target)?;
+        self.is_said(&step, target)?;
+        if let Some(word) = target.and_then(|target| self.unsaid_danger(&step, target)) {
+            return Ok(Answer::Unclear {
+                reason: format!("the sentence does not say `{word}`, which the element does"),
+                candidates: target.into_iter().collect(),
+            });
+        }
         Ok(Answer::Act {
             step: Box::new(step),
             target,
@@ -252,6 +309,75 @@ impl Question<'_> {
         };
         let words = self.finder.in_words(target);
         breach(format!("{words} {what}"))
+    }
+
+    /// Whether each text in quotes is used, as a value or as the whole name of the element or of what that stands in, and
+    /// nothing is done that the sentence denies.
+    fn is_said(&self, step: &IntermediateStep, target: Option<NodeId>) -> Result<(), InvalidReply> {
+        let assertion = step.assertion.as_ref();
+        let values = [
+            step.input_value.as_ref().map(InputValue::to_json),
+            assertion.and_then(|assertion| assertion.expected.clone()),
+            step.url.clone().map(Json::String),
+            step.key.clone().map(Json::String),
+        ];
+        let is_value = |text: &String| {
+            let mut values = values.iter().flatten();
+            values.any(|value| as_text(value) == text.as_str())
+        };
+        for text in given_texts(self.action) {
+            // What a reference stands for is not known here. What is absent has no element.
+            let is_open = text.contains("{{")
+                || (target.is_none() && assertion.is_some_and(|own| own.kind.needs_target()));
+            let is_name = || target.is_some_and(|target| self.finder.is_named(target, &text));
+            if !is_open && !is_value(&text) && !is_name() {
+                let words = target.map_or_else(
+                    || "what you chose".to_owned(),
+                    |target| self.finder.in_words(target),
+                );
+                let text = cut(&text, 100);
+                return breach(format!("the sentence says `{text}`, and {words} does not"));
+            }
+        }
+        let denial = denies(self.action);
+        match assertion {
+            None if denial => {
+                // `click Not now`, `no newsletter`
+                let element = target.and_then(|target| self.finder.state.element(target));
+                let is_so = element.is_some_and(|element| denies(&element.name))
+                    || step.input_value == Some(InputValue::Flag(false));
+                match is_so {
+                    true => Ok(()),
+                    false => breach("the sentence says what is not to be done"),
+                }
+            }
+            Some(assertion) if denial && !assertion.is_negative() => {
+                breach("the sentence denies what the assertion says: `negate` must be true")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The word of an element's name that says what can't be undone, if the sentence has none of its kind. Where links,
+    /// tabs and fields lead to, something else is pressed.
+    fn unsaid_danger(&self, step: &IntermediateStep, target: NodeId) -> Option<String> {
+        let element = self.finder.state.element(target)?;
+        let is_pressed = matches!(
+            step.action_type,
+            ActionKind::Click | ActionKind::DoubleClick | ActionKind::Press
+        );
+        let is_harmless = matches!(element.role.as_str(), "tab")
+            || (element.role == "link" && element.attribute("href").is_some())
+            || self.finder.is_in_pool(target, Pool::FieldsAndSelects);
+        if !is_pressed || is_harmless {
+            return None;
+        }
+        let said = words(self.action);
+        DANGEROUS.iter().find_map(|class| {
+            let is_of_class = |word: &String| class.iter().any(|known| is_form_of(word, known));
+            let unsaid = words(&element.name).into_iter().find(&is_of_class)?;
+            (!said.iter().any(is_of_class)).then_some(unsaid)
+        })
     }
 
     /// Whether a link to another place of this page leads there.

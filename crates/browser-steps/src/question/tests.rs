@@ -231,6 +231,32 @@ fn answers_that_invent_are_sent_back() {
         ),
         ("scroll", json!({"actionType": "scroll"}), "`scroll` needs"),
         (
+            "press the 'Delete account' thing",
+            json!({"actionType": "click", "targetSelector": "highlightIndex=0"}),
+            "the sentence says `Delete account`, and button \"First\" does not",
+        ),
+        // A quoted name is the whole name.
+        (
+            "press the 'Fir' thing",
+            json!({"actionType": "click", "targetSelector": "highlightIndex=0"}),
+            "the sentence says `Fir`",
+        ),
+        (
+            "leave 'First' alone, don't click it",
+            json!({"actionType": "click", "targetSelector": "highlightIndex=0"}),
+            "what is not to be done",
+        ),
+        (
+            "the news are never ticked",
+            json!({"actionType": "assert", "targetSelector": "highlightIndex=2", "assertion": {"kind": "checked"}}),
+            "`negate` must be true",
+        ),
+        (
+            "see 'Hi' in 'Name'",
+            json!({"actionType": "assert", "assertion": {"kind": "text", "expected": "Hi"}}),
+            "the sentence says `Name`",
+        ),
+        (
             "check",
             json!({"actionType": "assert"}),
             "`assert` needs `assertion`",
@@ -323,6 +349,13 @@ fn what_is_not_clear_is_never_done() {
     ] {
         assert_eq!(judged("delete it", arguments), expected);
     }
+    // What can't be undone is done only if the sentence says so, in one of the words for it.
+    let delete = json!({"actionType": "click", "targetSelector": "highlightIndex=6"});
+    assert_eq!(
+        judged("click the last one", delete.clone()),
+        "unclear 1 the sentence does not say `delete`, which the element does"
+    );
+    assert_eq!(judged("get it removed", delete), "click button \"Delete\"");
     // A model never breaks a tie of the rules with an element that the words don't name.
     let state = page(PAGE);
     let candidates = [state.selector_map[6], state.selector_map[7]];

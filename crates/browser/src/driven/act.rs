@@ -8,13 +8,14 @@ use std::time::Duration;
 use cuecard_browser_steps::model::Direction;
 use cuecard_page::dom::HopKind;
 use playwright_rs::protocol::{
-    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, PressOptions,
+    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, MouseButton, PressOptions,
     ScreenshotOptions, SelectOption, SelectOptions,
 };
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
 
 use super::bridge::{BrowserBridge, PROMPT};
+use crate::ClickKind;
 use crate::address::{ElementAddress, Guard};
 use crate::error::{BrowserError, BrowserErrorKind};
 use cuecard_runtime::clock::Stopwatch;
@@ -37,31 +38,32 @@ const SECRET_FIELDS: &str = "input[type=password], [autocomplete~=current-passwo
      [autocomplete~=one-time-code], [autocomplete*=cc-]";
 
 impl BrowserBridge {
-    /// Clicks an element, once or twice.
+    /// Clicks an element.
     ///
     /// # Errors
     /// Why the element could not be clicked; then nothing was.
     pub async fn click(
         &mut self,
         target: &ElementAddress,
-        is_double: bool,
+        kind: ClickKind,
         limit: Duration,
     ) -> Result<(), BrowserError> {
         self.happenings().begin();
         if self.is_hidden_away(target).await {
-            return self
-                .press_at(target, if is_double { 2 } else { 1 }, limit)
-                .await;
+            return self.press_at(target, kind, limit).await;
         }
         let tab = self.page()?.guid().to_owned();
         let locator = self.held(target).await?;
-        let options = ClickOptions::builder().timeout(milliseconds(limit)).build();
-        let clicked = match is_double {
-            true => {
+        let options = ClickOptions::builder()
+            .timeout(milliseconds(limit))
+            .button(button(kind))
+            .build();
+        let clicked = match kind {
+            ClickKind::Double => {
                 self.guarded("dblclick", limit, locator.dblclick(options))
                     .await
             }
-            false => self.guarded("click", limit, locator.click(options)).await,
+            _ => self.guarded("click", limit, locator.click(options)).await,
         };
         if let Err(error) = &clicked
             && error.kind == BrowserErrorKind::BrowserLost
@@ -153,37 +155,14 @@ impl BrowserBridge {
         let chosen = loop {
             let look = self.look(target).await;
             let options = look["options"].as_array().cloned().unwrap_or_default();
-            let count = |idx: usize| {
-                let is_it = |known: &&Value| known[idx].as_str() == Some(option);
-                options.iter().filter(is_it).count()
-            };
-            let has = |idx: usize| count(idx) > 0;
-            if count(0) > 1 {
-                let message = format!(
-                    "{} options are named `{option}`: nothing was selected",
-                    count(0)
-                );
-                return Err(BrowserError::new(BrowserErrorKind::OptionNotFound, message)
-                    .at("selectOption", &target.selector()));
+            match choice(option, &options) {
+                Ok(chosen) => break chosen,
+                Err((message, may_pass)) if !may_pass || began.elapsed() >= limit => {
+                    return Err(BrowserError::new(BrowserErrorKind::OptionNotFound, message)
+                        .at("selectOption", &target.selector()));
+                }
+                Err(_) => tokio::time::sleep(BETWEEN).await,
             }
-            if has(0) {
-                break SelectOption::Label(option.to_owned());
-            }
-            if has(1) {
-                break SelectOption::Value(option.to_owned());
-            }
-            let folded = option.to_lowercase();
-            let labels = options.iter().filter_map(|known| known[0].as_str());
-            let alike: Vec<&str> = labels
-                .filter(|label| label.to_lowercase() == folded)
-                .collect();
-            if let [one] = alike.as_slice() {
-                break SelectOption::Label((*one).to_owned());
-            }
-            if began.elapsed() >= limit {
-                return Err(no_option(option, &options).at("selectOption", &target.selector()));
-            }
-            tokio::time::sleep(BETWEEN).await;
         };
         let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
         let locator = self.held(target).await?;
@@ -454,7 +433,7 @@ impl BrowserBridge {
     async fn press_at(
         &mut self,
         target: &ElementAddress,
-        count: u32,
+        kind: ClickKind,
         limit: Duration,
     ) -> Result<(), BrowserError> {
         if !self.is_as_captured(target).await {
@@ -486,7 +465,8 @@ impl BrowserBridge {
         let y = point[1].as_f64().unwrap_or(0.0) + begins[1];
         let page = self.page()?;
         let options = playwright_rs::protocol::MouseOptions::builder()
-            .click_count(count)
+            .click_count(if kind == ClickKind::Double { 2 } else { 1 })
+            .button(button(kind))
             .build();
         self.guarded("click", PROMPT, page.mouse().click(x, y, options))
             .await
@@ -602,7 +582,47 @@ impl BrowserBridge {
     }
 }
 
-fn no_option(option: &str, options: &[Value]) -> BrowserError {
+fn button(kind: ClickKind) -> MouseButton {
+    match kind {
+        ClickKind::Right => MouseButton::Right,
+        _ => MouseButton::Left,
+    }
+}
+
+/// The option that a text means, of `[label, value, isDisabled]` each.
+///
+/// # Errors
+/// Why there is none, and whether the page may still get it.
+fn choice(option: &str, options: &[Value]) -> Result<SelectOption, (String, bool)> {
+    let folded = option.to_lowercase();
+    let text = |known: &Value, idx: usize| known[idx].as_str().unwrap_or_default().to_owned();
+    let having = |is_it: &dyn Fn(&Value) -> bool| -> Vec<Value> {
+        options
+            .iter()
+            .filter(|known| is_it(known))
+            .cloned()
+            .collect()
+    };
+    let by_label = having(&|known| text(known, 0) == option);
+    if by_label.len() > 1 {
+        let count = by_label.len();
+        let message = format!("{count} options are named `{option}`: nothing was selected");
+        return Err((message, false));
+    }
+    let by_value = having(&|known| text(known, 1) == option);
+    let alike = having(&|known| text(known, 0).to_lowercase() == folded);
+    let (known, chosen) = match (by_label.as_slice(), by_value.first(), alike.as_slice()) {
+        ([one], ..) | ([], None, [one]) => (one, SelectOption::Label(text(one, 0))),
+        (_, Some(one), _) => (one, SelectOption::Value(text(one, 1))),
+        _ => return Err((no_option(option, options), true)),
+    };
+    match known[2] == true {
+        true => Err((format!("option `{option}` is disabled"), true)),
+        false => Ok(chosen),
+    }
+}
+
+fn no_option(option: &str, options: &[Value]) -> String {
     let labels: Vec<&str> = options
         .iter()
         .filter_map(|known| known[0].as_str())
@@ -613,11 +633,10 @@ fn no_option(option: &str, options: &[Value]) -> BrowserError {
     } else {
         listed.push('`');
     }
-    let message = match labels.is_empty() {
+    match labels.is_empty() {
         true => format!("option `{option}` not found: the list is empty"),
         false => format!("option `{option}` not found; available: `{listed}"),
-    };
-    BrowserError::new(BrowserErrorKind::OptionNotFound, message)
+    }
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -629,16 +648,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_option_is_chosen_by_its_label_or_its_value_if_it_can_be() {
+        let options = [
+            json!(["Red", "r", false]),
+            json!(["Blue", "b", true]),
+            json!(["Same", "1", false]),
+            json!(["Same", "2", false]),
+        ];
+        let chosen = |option| choice(option, &options).map(|chosen| format!("{chosen:?}"));
+        assert_eq!(chosen("Red"), Ok("Label(\"Red\")".to_owned()));
+        assert_eq!(chosen("red"), Ok("Label(\"Red\")".to_owned()));
+        assert_eq!(chosen("r"), Ok("Value(\"r\")".to_owned()));
+        assert_eq!(
+            chosen("Blue"),
+            Err(("option `Blue` is disabled".to_owned(), true))
+        );
+        assert!(chosen("Same").is_err_and(|(_, may_pass)| !may_pass));
+    }
+
+    #[test]
     fn a_missing_option_lists_those_that_are_there() {
         let options = [json!(["Red", "r"]), json!(["Blue", "b"])];
         assert_eq!(
-            no_option("Green", &options).message,
+            no_option("Green", &options),
             "option `Green` not found; available: `Red`, `Blue`"
         );
         let many: Vec<Value> = (0..12)
             .map(|number| json!([number.to_string(), ""]))
             .collect();
-        assert!(no_option("x", &many).message.ends_with("`9` and 2 more"));
-        assert!(no_option("x", &[]).message.ends_with("the list is empty"));
+        assert!(no_option("x", &many).ends_with("`9` and 2 more"));
+        assert!(no_option("x", &[]).ends_with("the list is empty"));
     }
 }

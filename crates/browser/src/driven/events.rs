@@ -87,6 +87,8 @@ pub(super) struct Seen {
     pub(super) downloads_underway: usize,
     pub(super) tabs: Vec<Page>,
     pub(super) current: usize,
+    /// The tabs that another one opened, each with that one, by their ids.
+    openers: Vec<(String, String)>,
     /// Why navigations of this action were refused: of the page, and of frames in it.
     pub(super) refused: Vec<Refusal>,
     pub(super) refused_frames: Vec<Refusal>,
@@ -280,6 +282,10 @@ impl BrowserEvents {
             seen.current = seen.tabs.len() - 1;
         }
         self.changed.notify_waiters();
+        if let Ok(Some(opener)) = page.opener().await {
+            let guids = (page.guid().to_owned(), opener.guid().to_owned());
+            self.seen().openers.push(guids);
+        }
         let (this, closed) = (Arc::clone(self), page.guid().to_owned());
         page.on_close(move || {
             this.closed(&closed);
@@ -335,10 +341,18 @@ impl BrowserEvents {
             let Some(idx) = seen.tabs.iter().position(|page| page.guid() == guid) else {
                 return;
             };
+            let current = seen
+                .tabs
+                .get(seen.current)
+                .map(|page| page.guid().to_owned());
             seen.tabs.remove(idx);
-            if seen.current >= idx {
-                seen.current = seen.current.saturating_sub(1);
-            }
+            let opener = seen.openers.iter().find(|(known, _)| known == guid);
+            let next = match current.as_deref() == Some(guid) {
+                true => opener.map(|(_, opener)| opener.clone()),
+                false => current,
+            };
+            let place = next.and_then(|next| seen.tabs.iter().position(|page| page.guid() == next));
+            seen.current = place.unwrap_or(idx.saturating_sub(1));
         }
         self.changed.notify_waiters();
     }
@@ -555,15 +569,26 @@ fn plain_name(name: &str) -> String {
 fn unused(folder: &Path, name: &str) -> PathBuf {
     let first = folder.join(name);
     let others = (2..1000).map(|number| folder.join(format!("{number}-{name}")));
+    // It is taken at once: another download may get its name at the same time.
+    let is_free = |path: &PathBuf| std::fs::File::create_new(path).is_ok();
     std::iter::once(first.clone())
         .chain(others)
-        .find(|path| !path.exists())
+        .find(is_free)
         .unwrap_or(first)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_downloads_of_one_name_have_files_of_their_own() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = unused(folder.path(), "a.csv");
+        let second = unused(folder.path(), "a.csv");
+        assert_eq!(first, folder.path().join("a.csv"));
+        assert_eq!(second, folder.path().join("2-a.csv"));
+    }
 
     #[test]
     fn the_name_of_a_download_stays_in_its_folder() {

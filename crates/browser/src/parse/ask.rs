@@ -9,7 +9,10 @@ use cuecard_page::text::PageText;
 use cuecard_source::diagnostic::codes;
 
 use crate::model::Interpreter;
-use crate::stage::{Deadline, Failure};
+use crate::stage::{Deadline, Failure, choices};
+
+/// How many sentences for candidates a message has.
+const MOST_CHOICES: usize = 5;
 
 /// What is asked.
 pub(super) struct ParseQuestion<'a> {
@@ -109,9 +112,14 @@ impl ParseQuestion<'_> {
             format!("{reason}: nothing was done"),
         )
         .among(candidates.iter().map(words).collect());
-        let say = candidates.iter().find_map(|&id| self.finder.words_for(id));
-        match say {
-            Some(say) => failure.help(format!("specify which one: {say}")),
+        let say = candidates
+            .iter()
+            .filter_map(|&id| self.finder.words_for(id));
+        match choices(
+            "specify which one",
+            &say.take(MOST_CHOICES).collect::<Vec<_>>(),
+        ) {
+            Some(help) => failure.help(help),
             None => failure.help("describe the element by its role and name"),
         }
     }

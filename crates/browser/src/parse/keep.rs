@@ -6,7 +6,7 @@ use cuecard_browser_steps::model::{
 };
 use cuecard_page::dom::NodeId;
 use cuecard_page::selector::{Finder, Pattern, Selector};
-use cuecard_page::sentences::{Intent, Phrase};
+use cuecard_page::sentences::{Intent, Phrase, Pool};
 use cuecard_source::value::Json;
 
 use crate::stage::{Outcome, Values};
@@ -67,18 +67,19 @@ pub(super) fn step(
     step.timeout_ms = done.action.timeout_ms;
     step.optional = done.action.optional;
     if let Some(name) = &done.step.whole_name {
-        let name = values.with_references(name);
+        let name = values.with_references_of(&done.action.text, name);
         step.observed.warnings.push(format!(
             "the words match only part of the name: write '{name}', in quotes"
         ));
     }
     if let Some(words) = &done.step.meant {
-        let words = values.with_references(words);
+        let words = values.with_references_of(&done.action.text, words);
         step.observed.warnings.push(format!(
             "the sentence matches no rule and was matched by its words alone: it refers to the {words}"
         ));
     }
-    let mut change = |text: &str| values.with_references(text);
+    let refer = |text: &str| values.with_references_of(&done.action.text, text);
+    let mut change = refer;
     let is_count = step
         .assertion
         .as_ref()
@@ -88,12 +89,12 @@ pub(super) fn step(
             let phrase = done.intent.and_then(|intent| intent.phrase.as_ref());
             let is_text = |assertion: &BrowserAssertion| assertion.kind == AssertKind::Text;
             let is_text = done.step.assertion.as_ref().is_some_and(is_text);
+            // `the Status of Order 17` names a column and a row, and not what the cell shows.
+            let is_labelled = done
+                .intent
+                .is_some_and(|intent| intent.pool == Pool::Labelled);
             let is_shown = is_text
-                && match phrase {
-                    // `the Status of Order 17` names a column and a row, and not what the cell shows.
-                    Some(phrase) => finder.is_cell_of(*one, phrase),
-                    None => done.step.meant.is_some(),
-                };
+                && phrase.is_some_and(|phrase| is_labelled || finder.is_cell_of(*one, phrase));
             let shown = is_shown
                 .then(|| finder.identify_shown(*one, phrase))
                 .flatten();
@@ -111,7 +112,6 @@ pub(super) fn step(
                     .iter()
                     .map(|selector| selector.with_texts(&mut change).to_string())
                     .collect();
-                let refer = |text: &str| values.with_references(text);
                 step.fingerprint = Some(known.fingerprint.with_texts(refer));
             }
             let is_secret = finder

@@ -4,11 +4,11 @@ use cuecard_browser_steps::model::{ActionKind, BrowserAssertion, IntermediateSte
 use cuecard_page::dom::NodeId;
 use cuecard_page::selector::Finder;
 use cuecard_page::sentences::{
-    Intent, NotFound, Pool, Translation, Understanding, nearest_form, understand,
+    Intent, NotFound, Translation, Understanding, nearest_form, understand,
 };
 use cuecard_source::diagnostic::codes;
 
-use crate::stage::{Failure, Values, ambiguous, with_values};
+use crate::stage::{Failure, Values, ambiguous, choices, with_values};
 
 /// What the rules make of a sentence.
 #[derive(Debug)]
@@ -45,7 +45,14 @@ pub(super) enum Meaning {
 pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
     match understand(sentence) {
         Understanding::Understood(intent) => Reading::Read(Box::new(with_values(*intent, values))),
-        Understanding::NotUnderstood { reason } => {
+        Understanding::NotUnderstood { reason, is_final } => {
+            if is_final {
+                let message = "it says what is not to be done, which is no action";
+                let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message);
+                return Reading::Refused(
+                    failure.help("leave it out, or verify what must not be there"),
+                );
+            }
             let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason);
             Reading::NotRead(match nearest_form(sentence) {
                 Some(form) => failure.help(format!("the closest form is: {form}")),
@@ -103,14 +110,10 @@ pub(super) fn meaning(
             say,
         } => Meaning::Unclear {
             candidates,
-            failure: ambiguous(words, say.as_deref()),
+            failure: ambiguous(words, &say),
         },
         Translation::NotFound(found) => {
-            // What is to be absent is just that.
-            let assertion = intent.step.assertion.as_ref();
-            let is_sought = !assertion.is_some_and(|assertion| assertion.negate);
-            let gist = is_sought.then(|| by_gist(sentence, finder)).flatten();
-            gist.unwrap_or_else(|| match may_be_absent(intent) {
+            by_gist(sentence, finder).unwrap_or_else(|| match may_be_absent(intent) {
                 true => Meaning::Clear {
                     target: None,
                     step: Box::new(intent.step.clone()),
@@ -133,16 +136,10 @@ pub(super) fn meaning(
 /// What a sentence means by all of its words.
 fn by_gist(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
     let meant = finder.gist(sentence)?;
-    let intent = meant.phrase.map(|phrase| Intent {
-        step: meant.step.clone(),
-        phrase: Some(phrase),
-        span: 0..0,
-        pool: Pool::Anything,
-    });
     Some(Meaning::Clear {
         target: Some(meant.target),
         step: Box::new(meant.step),
-        intent: intent.map(Box::new),
+        intent: None,
     })
 }
 
@@ -158,18 +155,21 @@ pub(super) fn hinted(mut failure: Failure, sentence: &str, finder: Finder<'_>) -
     let is_said = failure
         .help
         .as_ref()
-        .is_some_and(|help| help.starts_with("say: "));
+        .is_some_and(|help| help.starts_with(NEAR));
     match hint.say {
-        Some(say) if !is_said => failure.help(format!("say: {say}")),
+        Some(say) if !is_said => failure.help(format!("{NEAR}: {say}")),
         _ => failure,
     }
 }
 
+/// What stands before sentences for what comes near.
+const NEAR: &str = "if that is meant, write";
+
 fn absent(found: &NotFound) -> Failure {
     let failure = Failure::new(codes::BROWSER_NOT_FOUND, found.to_string());
     let failure = failure.among(found.nearest.clone());
-    match &found.say {
-        Some(say) => failure.help(format!("say: {say}")),
+    match choices(NEAR, &found.say) {
+        Some(help) => failure.help(help),
         None if found.nearest.is_empty() => failure,
         None => failure.help("the candidates are similar: use one of their names"),
     }

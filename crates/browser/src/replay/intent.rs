@@ -5,6 +5,7 @@ use cuecard_browser_steps::model::{IntermediateStep, TestStep};
 /// What a step does, as a sentence would have been understood.
 pub(super) fn intent(step: &TestStep) -> IntermediateStep {
     IntermediateStep {
+        wants_open: step.wants_open(),
         // What an assertion expects stands in it already.
         input_value: match step.assertion {
             Some(_) => None,

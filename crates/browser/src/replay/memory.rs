@@ -2,12 +2,12 @@
 
 use cuecard_browser_steps::format::{HealedStep, references};
 use cuecard_browser_steps::model::{
-    BrowserAssertion, Fingerprint, StepsFile, TestStep, Translator,
+    AssertKind, BrowserAssertion, Fingerprint, StepsFile, TestStep, Translator,
 };
 use cuecard_page::dom::NodeId;
 use cuecard_page::identity::{Remembered, Verdict};
 use cuecard_page::selector::{Finder, Selector};
-use cuecard_page::sentences::Translation;
+use cuecard_page::sentences::{Translation, names_label};
 use cuecard_report::browser_html::BrowserVerdict;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
@@ -83,9 +83,14 @@ fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static 
             .to_owned();
         return Err(("fingerprint", message));
     }
+    // What stands beside a label is found by its words alone: only its place tells it from others.
+    let is_text = assertion.is_some_and(|assertion| assertion.kind == AssertKind::Text);
+    let is_beside_label =
+        is_text && step.translator == Some(Translator::Rules) && names_label(&step.description);
     let fingerprint = step
         .fingerprint
         .as_ref()
+        .filter(|_| !is_beside_label)
         .map(|fingerprint| fingerprint.with_texts(|text| values.in_words(text)));
     let words = meant(step, fingerprint.as_ref(), values);
     let is_by_words = step.translator == Some(Translator::Words);

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use cuecard_browser_steps::model::{ActionKind, Direction, InputValue, WaitFor};
 use cuecard_page::dom::{DomElement, State};
-use cuecard_page::sentences::is_done_already;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{SHORTEST_SECRET, Text, as_text};
 use reqwest::Url;
@@ -14,7 +13,7 @@ use reqwest::Url;
 use super::live::{BETWEEN, Before, LiveStage};
 use super::{ActionTarget, Deadline, Failure, Outcome, PageState, Performed, StageAction, Targets};
 use crate::error::{BrowserError, BrowserErrorKind};
-use crate::{ElementAddress, Loaded, Navigation, SearchMove, WaitPolicy};
+use crate::{ClickKind, ElementAddress, Loaded, Navigation, SearchMove, WaitPolicy};
 
 /// How many times a scroll in search of an element goes on, each way.
 const MOST_SCROLLS: usize = 50;
@@ -58,12 +57,17 @@ impl LiveStage {
         self.bridge
             .guard(deed.aim.as_ref().map(|aim| aim.guard.clone()));
         match step.action_type {
-            ActionKind::Click if is_done_already(&step.description, aim(deed)?.is_open) => {}
-            ActionKind::Click | ActionKind::DoubleClick => {
+            ActionKind::Click
+                if step.wants_open.is_some() && step.wants_open == aim(deed)?.is_open => {}
+            ActionKind::Click | ActionKind::DoubleClick | ActionKind::RightClick => {
                 let aim = aim(deed)?;
                 let target = aim.proxy.as_ref().unwrap_or(&aim.address);
-                let is_double = step.action_type == ActionKind::DoubleClick;
-                self.bridge.click(target, is_double, limit).await?;
+                let how = match step.action_type {
+                    ActionKind::DoubleClick => ClickKind::Double,
+                    ActionKind::RightClick => ClickKind::Right,
+                    _ => ClickKind::Single,
+                };
+                self.bridge.click(target, how, limit).await?;
             }
             ActionKind::Hover => {
                 let target = &aim(deed)?.address;
@@ -186,7 +190,7 @@ impl LiveStage {
                 None => Ok(self.bridge.set_checked(&aim.address, flag, limit).await?),
                 Some(_) if aim.is_checked == flag => Ok(()),
                 Some(label) => {
-                    self.bridge.click(label, false, limit).await?;
+                    self.bridge.click(label, ClickKind::Single, limit).await?;
                     self.is_checked(aim, flag).await
                 }
             };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_browser_steps::model::{ActionKind, AssertKind, BrowserAssertion};
+use cuecard_browser_steps::model::{ActionKind, AssertKind, BrowserAssertion, TextMatch};
 use cuecard_page::Observation;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{as_text, cut};
@@ -85,6 +85,16 @@ impl LiveStage {
         let is_known = was_found
             || !assertion.asserts_absence()
             || self.sightings.any(|role, name| targets.is_like(role, name));
+        let text = assertion.expected.as_ref().map(as_text).unwrap_or_default();
+        let is_text = assertion.kind == AssertKind::Text
+            && assertion.negate
+            && assertion.matching == TextMatch::Contains;
+        if is_text && !self.sightings.has_text(&text) {
+            return Some(
+                "the text was never present in this run: if it is misspelt, this asserts nothing"
+                    .to_owned(),
+            );
+        }
         (!is_known).then(|| {
             "the element was never present in this run: if its name is wrong, this asserts nothing".to_owned()
         })

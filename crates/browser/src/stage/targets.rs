@@ -54,13 +54,13 @@ impl Targets for ByPhrase {
             // Of a count all are meant, and not only the first.
             Translation::Step { target, .. } => Lookup {
                 elements: match finder.meant(phrase, self.intent.pool) {
-                    Ok(found) => found.elements,
-                    Err(_) => target.into_iter().collect(),
+                    Ok(found) if is_count => found.elements,
+                    _ => target.into_iter().collect(),
                 },
                 ..Lookup::default()
             },
             Translation::Ambiguous { words, say, .. } => Lookup {
-                problem: Some(Box::new(ambiguous(words, say.as_deref()))),
+                problem: Some(Box::new(ambiguous(words, &say))),
                 ..Lookup::default()
             },
             Translation::NotFound(found) => Lookup {
@@ -96,16 +96,25 @@ pub fn with_values(mut intent: Intent, values: &Values) -> Intent {
     intent
 }
 
-/// Several elements could be meant. `say` are words that would mean the first of them.
-pub fn ambiguous(words: Vec<String>, say: Option<&str>) -> Failure {
+/// Sentences to choose from behind `what`, each on a line of its own if there are several. None if there are none.
+pub fn choices(what: &str, say: &[String]) -> Option<String> {
+    match say {
+        [] => None,
+        [one] => Some(format!("{what}: {one}")),
+        several => Some(format!("{what}:\n- {}", several.join("\n- "))),
+    }
+}
+
+/// Several elements could be meant. `say` are sentences, each of which means one of them.
+pub fn ambiguous(words: Vec<String>, say: &[String]) -> Failure {
     let count = words.len();
     let message = match count {
         1 => "the words match only part of a name: nothing was done".to_owned(),
         _ => format!("{count} elements match: nothing was done"),
     };
     let failure = Failure::new(codes::BROWSER_AMBIGUOUS, message).among(words);
-    match say {
-        Some(say) => failure.help(format!("specify which one: {say}")),
+    match choices("specify which one", say) {
+        Some(help) => failure.help(help),
         None => failure.help("specify its section, dialog or row, or add a test id"),
     }
 }
@@ -132,7 +141,7 @@ impl Targets for ByIdentity {
                 ..Lookup::default()
             },
             Verdict::Ambiguous { candidates, .. } => Lookup {
-                problem: Some(Box::new(ambiguous(words(candidates), None))),
+                problem: Some(Box::new(ambiguous(words(candidates), &[]))),
                 ..Lookup::default()
             },
             Verdict::Gone { .. } => Lookup {

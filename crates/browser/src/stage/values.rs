@@ -1,5 +1,6 @@
 //! The values of variables and secrets: filled in at the moment of use, and taken out of all that comes back.
 
+use cuecard_browser_steps::format::references;
 use cuecard_browser_steps::model::BrowserAssertion;
 use cuecard_page::{with_references, without_references};
 use cuecard_source::value::{Json, Origin, Piece, Redactor, Text};
@@ -124,6 +125,17 @@ impl Values {
         with_references(text, &self.variables)
     }
 
+    /// The same with references only to variables that a sentence names.
+    pub fn with_references_of(&self, sentence: &str, text: &str) -> String {
+        let named = references(sentence);
+        let variables = self.variables.iter();
+        let said: Vec<(String, String)> = variables
+            .filter(|(name, _)| named.contains(&name.as_str()))
+            .cloned()
+            .collect();
+        with_references(text, &said)
+    }
+
     /// A text that an author wrote, with the reference to each secret whose value stands in it.
     pub fn named(&self, text: &str) -> String {
         let mut longest_first: Vec<&(String, String)> = self.secrets.iter().collect();
@@ -168,6 +180,9 @@ mod tests {
         assert!(values.refers_to_secret("x{{PIN}}") && !values.refers_to_secret("{{USER}}"));
         assert_eq!(values.mask("say hunter2"), "say ***");
         assert_eq!(values.with_references("Hello ana"), "Hello {{USER}}");
+        let of = |sentence| values.with_references_of(sentence, "Hello ana");
+        assert_eq!(of("click '{{USER}}'"), "Hello {{USER}}");
+        assert_eq!(of("click 'ana'"), "Hello ana");
         assert_eq!(values.named("hunter2-and-more hunter2"), "{{LONG}} {{PIN}}");
     }
 

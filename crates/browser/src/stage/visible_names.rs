@@ -2,15 +2,20 @@
 
 use std::collections::HashSet;
 
-use cuecard_page::dom::DomState;
+use cuecard_page::dom::{DomKind, DomState};
+use cuecard_page::words::fold_name;
 
 /// The most elements that are remembered.
 const MOST: usize = 50_000;
 
-/// Role and name of every element that could be seen at some time.
+/// The longest text that is remembered, in bytes.
+const LONGEST: usize = 2_000;
+
+/// Role and name of every element that could be seen at some time, and the texts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct VisibleNames {
     elements: HashSet<(String, String)>,
+    texts: HashSet<String>,
 }
 
 impl VisibleNames {
@@ -23,6 +28,22 @@ impl VisibleNames {
             self.elements
                 .insert((element.role.clone(), element.name.clone()));
         }
+        let mut last = None;
+        for node in &state.nodes {
+            let is_text = matches!(&node.kind, DomKind::Text(run) if run.is_visible);
+            if is_text && node.parent != last && self.texts.len() < MOST {
+                last = node.parent;
+                let text = node.parent.map(|around| state.visible_text(around));
+                let text = text.filter(|text| text.len() <= LONGEST);
+                self.texts.extend(text.map(|text| fold_name(&text)));
+            }
+        }
+    }
+
+    /// Whether a text was seen, as a part of what stood in one element.
+    pub(super) fn has_text(&self, text: &str) -> bool {
+        let text = fold_name(text);
+        self.texts.iter().any(|known| known.contains(&text))
     }
 
     /// Whether an element was seen that is like this.

@@ -10,9 +10,9 @@ pub(crate) struct ResumeArgs {
     #[arg(long = "resume", value_name = "RUN", conflicts_with_all = ["start", "end", "dry_run"])]
     pub run: Option<String>,
     /// With --resume: play the step again in which the run ended
-    #[arg(long, value_name = "STEP", num_args = 0..=1, requires = "run", conflicts_with = "assume_done")]
-    pub redo: Option<Option<u64>>,
+    #[arg(long, value_name = "STEP", num_args = 0..=1, value_delimiter = ',', requires = "run")]
+    pub redo: Option<Vec<u64>>,
     /// With --resume: continue after the step in which the run ended
-    #[arg(long, value_name = "STEP", num_args = 0..=1, requires = "run")]
-    pub assume_done: Option<Option<u64>>,
+    #[arg(long, value_name = "STEP", num_args = 0..=1, value_delimiter = ',', requires = "run")]
+    pub assume_done: Option<Vec<u64>>,
 }

@@ -27,7 +27,14 @@ pub(super) fn is_meant(file: &Path, source: &SourceFile) -> bool {
 
 /// Reads the cassette of a file. Gives its path, and what is doubtful about it.
 pub(super) fn read(file: &Path) -> Result<(PathBuf, Cassette, Vec<Diagnostic>), Stop> {
-    let source = inputs::read_source(file).map_err(Stop::invalid)?;
+    of(file, inputs::read_source(file).map_err(Stop::invalid)?)
+}
+
+/// As [`read`], of a file that was read.
+pub(super) fn of(
+    file: &Path,
+    source: SourceFile,
+) -> Result<(PathBuf, Cassette, Vec<Diagnostic>), Stop> {
     let (path, source) = match kind_of(&source) {
         Some(FileKind::Cassette) => (file.to_owned(), source),
         Some(FileKind::ToolCall) => {

@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_mcp::quoted;
-use cuecard_recording::cassette::Cassette;
 use cuecard_recording::infer::{Inferred, Note, infer};
 use cuecard_recording::transcript::{Session, session_of};
 use cuecard_recording::{Scenario, Step};
 use cuecard_replay::known_servers;
 use cuecard_report::Style;
-use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
@@ -19,6 +17,7 @@ use cuecard_trace::import::{detect_session, transcript};
 use cuecard_workspace::files;
 use serde_json::json;
 
+use super::cassette;
 use super::record::named_secrets;
 use super::stop::Stop;
 use crate::args::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
@@ -183,26 +182,28 @@ fn read(
     output: &Output,
 ) -> Result<Session, Stop> {
     let source = read_source(path).map_err(Stop::invalid)?;
-    if args.format.is_none() && kind_of(&source) == Some(FileKind::ToolCall) {
-        let cassette = path.with_extension("cassette.jsonl");
-        if !cassette.exists() {
-            let message = format!(
-                "`{}` is a scenario, which has no results of its calls",
-                path.display()
-            );
-            let help = format!(
-                "give the session of the agent, or a scenario of `record mcp` whose cassette `{}` is next to it",
-                cassette.display()
-            );
-            return Err(Stop::invalid(
-                Diagnostic::error(codes::FILE_KIND, message).with_help(help),
-            ));
-        }
-        let source = read_source(&cassette).map_err(Stop::invalid)?;
-        return cassette_of(&source, args, redactor, output);
+    let kind = kind_of(&source).filter(|_| args.format.is_none());
+    let beside = path.with_extension("cassette.jsonl");
+    if kind == Some(FileKind::ToolCall) && !beside.exists() {
+        let message = format!(
+            "`{}` is a scenario, which has no results of its calls",
+            path.display()
+        );
+        let help = format!(
+            "give the session of the agent, or a scenario of `record mcp` whose cassette `{}` is next to it",
+            beside.display()
+        );
+        return Err(Stop::invalid(
+            Diagnostic::error(codes::FILE_KIND, message).with_help(help),
+        ));
     }
-    if args.format.is_none() && kind_of(&source) == Some(FileKind::Cassette) {
-        return cassette_of(&source, args, redactor, output);
+    if matches!(kind, Some(FileKind::ToolCall | FileKind::Cassette)) {
+        let (_, cassette, found) = cassette::of(path, source)?;
+        output.diagnostics(&found, args.json, redactor);
+        return Ok(Session {
+            recording: cassette.recording(),
+            ..Session::default()
+        });
     }
     let format = args
         .format
@@ -223,23 +224,6 @@ fn read(
         }
         None => Err(Stop(imported.diagnostics, ExitCode::Invalid)),
     }
-}
-
-fn cassette_of(
-    source: &SourceFile,
-    args: &InferredScenarioArgs,
-    redactor: &Redactor,
-    output: &Output,
-) -> Result<Session, Stop> {
-    let (cassette, diagnostics) = Cassette::read(source);
-    let Some(cassette) = cassette else {
-        return Err(Stop(diagnostics, ExitCode::Invalid));
-    };
-    output.diagnostics(&diagnostics, args.json, redactor);
-    Ok(Session {
-        recording: cassette.recording(),
-        ..Session::default()
-    })
 }
 
 /// The command that plays the file `written`, to be edited: it names a config if no usual one has all servers, sets each

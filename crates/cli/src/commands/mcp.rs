@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use cuecard_mcp::demo::{self, Ended};
-use cuecard_mcp::server::{HTTP_PATH, OnWarning, ServerError, serve_stdio};
+use cuecard_mcp::server::{HTTP_PATH, OnWarning, PlannedFaults, ServerError, serve_stdio};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
@@ -44,7 +44,8 @@ fn run_project(args: &McpArgs, environment: &[(OsString, OsString)], output: &Ou
         }
     };
     let served = until_stopped(async |stop| {
-        serve_stdio(project, on_warning(output), stop.cancelled_owned()).await
+        let faults = PlannedFaults::default();
+        serve_stdio(project, faults, on_warning(output), stop.cancelled_owned()).await
     });
     match served {
         Ok(Ok(())) => ExitCode::Passed,

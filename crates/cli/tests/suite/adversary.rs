@@ -532,7 +532,7 @@ fn understood(
     };
     let by_words = || {
         let meant = finder.gist(action)?;
-        Some((meant.step, meant.target, meant.phrase))
+        Some((meant.step, meant.target, None))
     };
     let (step, id, phrase) = read.or_else(by_words)?;
     let is_ordered = phrase

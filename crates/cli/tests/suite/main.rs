@@ -18,6 +18,7 @@ mod examples;
 mod faults;
 mod for_agents;
 mod golden;
+mod groups;
 mod inferring;
 mod judging;
 mod judging_adversary;

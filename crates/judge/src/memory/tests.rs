@@ -379,3 +379,29 @@ fn groups_are_kept_apart() {
     let unproven = kept_apart(&Trial::new("x").view(), Some("group-b"), &[], &[], true);
     assert_eq!(unproven.verdict, Verdict::Fails);
 }
+
+#[test]
+fn a_denial_of_the_deed_denies_the_place_too() {
+    let judged = |content: &str, output: &str| {
+        let trial = Trial::new(output)
+            .event("message_received", json!({ "role": "user", "content": "No, Kim lives in Bern, not in Basel." }))
+            .event("memory_write", json!({ "source": "m", "path": "groups/group-a/m.md", "group_id": "group-a", "content": content }));
+        let (right, stale) = ("Kim lives in Bern", "Kim lives in Basel");
+        updated(&trial.view(), Some("group-a"), right, Some(stale)).verdict
+    };
+    for content in ["Kim does not live in Bern", "Kim never lives in Bern"] {
+        assert_eq!(judged(content, "Noted."), Verdict::Fails, "{content}");
+    }
+    for output in [
+        "I updated it. Kim no longer lives in Basel.",
+        "Kim does not live in Basel any more.",
+    ] {
+        assert_eq!(
+            judged("Kim lives in Bern", output),
+            Verdict::Holds,
+            "{output}"
+        );
+    }
+    let still = "Kim does not like it, and lives in Basel.";
+    assert_eq!(judged("Kim lives in Bern", still), Verdict::Fails);
+}

@@ -6,7 +6,7 @@ use super::edits::alter_leaves;
 use super::forbidden::{MOST_CALLS, before_answer};
 use crate::document::document;
 use crate::model::AssertionCheck;
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, split_pointer};
 use cuecard_trace::{ErrorHappened, Event, EventData, Trace};
 
 impl Maker<'_> {
@@ -103,14 +103,11 @@ fn place_of(pointer: &str) -> Vec<(Option<usize>, &str)> {
 
 /// Takes a value out of the list or object that it stands in.
 fn remove(document: &mut Json, pointer: &str) -> bool {
-    let Some((parent, name)) = pointer.rsplit_once('/') else {
+    let Some((parent, name)) = split_pointer(pointer) else {
         return false;
     };
     match document.pointer_mut(parent) {
-        Some(Json::Object(members)) => {
-            let name = name.replace("~1", "/").replace("~0", "~");
-            members.remove(&name).is_some()
-        }
+        Some(Json::Object(members)) => members.remove(&name).is_some(),
         Some(Json::Array(items)) => match name.parse::<usize>() {
             Ok(at) if at < items.len() => {
                 items.remove(at);

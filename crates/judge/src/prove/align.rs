@@ -252,10 +252,14 @@ fn gap(last: Option<usize>, next: usize, own: &[Token<'_>]) -> Option<bool> {
     };
     // `Ann and Bob attended`
     let restricts = |token: &Token<'_>| matches!(token.said, Said::Word(word) if RESTRICTING.contains(word.lower.as_str()));
+    let is_number =
+        |token: &Token<'_>| matches!(token.said, Said::Fact(fact) if fact.number().is_some());
     let is_coordinated = last.is_some()
         && !own[..next].iter().any(restricts)
         && between[0].glue.join.is_some()
-        && between.iter().all(|token| token.is_name);
+        && between
+            .iter()
+            .all(|token| token.is_name && !is_number(token));
     (ends_part || is_coordinated).then_some(true)
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::data::{COURTESIES, ENGLISH_STOP, GREETING, LISTED_HEADINGS};
-use super::text::{BlockKind, blocks, fixed, pattern, plain, sentences};
+use super::text::{Block, BlockKind, blocks, fixed, pattern, plain, sentences};
 
 /// A sentence of the answer.
 #[derive(Debug, Clone)]
@@ -24,24 +24,25 @@ pub(super) fn claims(answer: &str, ignored: &[&Regex]) -> Vec<Claim> {
         PRONOUN,
         r"^(?i:he|she|it|its|his|her|their|they|er|sie|ihre?|seine?)\b"
     );
+    pattern!(FOOTNOTE, r"\s?\[\^?\d{1,2}\]:?|\s?【\d[^】]*】");
     let mut claims = Vec::new();
     let blocks = blocks(answer);
+    let mut card = Card::default();
     for block in &blocks {
         // A heading of a column is judged with its cells.
         if block.kind == BlockKind::HeadCell {
             continue;
         }
-        let mut before: Option<&str> = None;
+        let under = card.line(block);
+        let mut before: Option<String> = None;
         for sentence in sentences(&block.text) {
-            let sentence = &sentence[greeting(sentence)..];
+            let sentence = FOOTNOTE.replace_all(&sentence[greeting(sentence)..], "");
+            let sentence = sentence.as_ref();
             let mut over = block.over.clone();
+            over.extend(under.clone());
             // `Her pulse is 394` is of her who was named before.
-            over.extend(
-                before
-                    .filter(|_| PRONOUN.is_match(sentence))
-                    .map(str::to_owned),
-            );
-            before = Some(sentence);
+            over.extend(before.filter(|_| PRONOUN.is_match(sentence)));
+            before = Some(sentence.to_owned());
             let is_ignored = ignored.iter().any(|ignored| ignored.is_match(sentence));
             if !is_ignored && !is_heading_only(sentence, block.kind) && !claims_nothing(sentence) {
                 claims.push(Claim {
@@ -57,6 +58,35 @@ pub(super) fn claims(answer: &str, ignored: &[&Regex]) -> Vec<Claim> {
         }
     }
     claims
+}
+
+/// Lines of fields, the first of which names what the next are of: `Name: Ann`, `Age: 45`.
+#[derive(Default)]
+struct Card(Option<(BlockKind, String, String)>);
+
+impl Card {
+    /// What names that which the field of a line is of.
+    fn line(&mut self, block: &Block) -> Option<String> {
+        pattern!(FIELD, r"^\W*([^:\n]{1,40}):\W*\s(.*\S)\s*$");
+        pattern!(
+            NAMES,
+            r"(?i)(?:^|\b|_)(?:id|name|title|order|city|product|sku|code)$"
+        );
+        let is_line = matches!(block.kind, BlockKind::Item | BlockKind::Paragraph);
+        let field = FIELD.captures(&block.text).filter(|_| is_line);
+        let card = self.0.take();
+        let (key, value) = field.map(|field| (field[1].to_owned(), field[2].to_owned()))?;
+        match card.filter(|(kind, name, _)| *kind == block.kind && *name != key) {
+            Some(card) => {
+                let (.., name) = self.0.insert(card);
+                Some(name.clone())
+            }
+            None => {
+                self.0 = NAMES.is_match(&key).then_some((block.kind, key, value));
+                None
+            }
+        }
+    }
 }
 
 /// How long the greeting is with which a sentence begins.

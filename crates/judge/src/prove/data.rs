@@ -172,7 +172,7 @@ word_sets! {
     OF_MONEY = "cost costs price priced worth amount kostet kosten preis";
     OF_TIME = "take takes took last lasts lasted duration dauert dauer";
     OF_MASS = "weigh weighs weight wiegt gewicht";
-    ENGLISH_STOP = "a an the this that these those it its it's i'm i me my we our us you your he she they them their his her him who which what whose where when how why
+    ENGLISH_STOP = "yes yet still now sorry note source found instead currently each article a an the this that these those it its it's i'm i me my we our us you your he she they them their his her him who which what whose where when how why
         is am are was were be been being has have had having do does did of in on at to for from by with as into onto upon about than then there here so and or but nor
         via per also too just very s re ve ll d t can please s' while whereas although though because since hence thus therefore however such within through across between during
         according i've we've you've you're they're i'll";

@@ -13,13 +13,14 @@ use super::sources::{Sources, leaves, shown, stands_in};
 const MOST_NUMBERS: usize = 40;
 
 /// What is to be said about a fact of a claim that stands in no source.
-pub(super) fn invented(fact: &Fact, sources: &Sources) -> Option<Proof> {
+/// `said` is what the claim says besides.
+pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<Proof> {
     let refuted = |why: String| Some(Proof::new(Verdict::Refuted, why));
     let unproven = |why: String| Some(Proof::new(Verdict::Unproven, why));
     let text = &fact.text;
     match &fact.value {
         Value::Quote(quote) => {
-            if sources.all_text.contains(quote.as_str()) {
+            if stands_in(quote, &sources.all_text) {
                 return None;
             }
             return refuted(format!("the quotation “{text}” is nowhere"));
@@ -103,7 +104,8 @@ pub(super) fn invented(fact: &Fact, sources: &Sources) -> Option<Proof> {
                 source.text
             ));
         }
-        if let Some(how) = derived(fact, number, sources) {
+        let how = derived(fact, number, sources);
+        if let Some(how) = how.or_else(|| across(fact, number, said, sources)) {
             return unproven(format!("{text} is in no result; it could be {how}"));
         }
         if fact.unit.is_none() {
@@ -190,6 +192,40 @@ fn derived(fact: &Fact, number: f64, sources: &Sources) -> Option<String> {
                 if let Some(how) = reckoned(fact, number, *one, *other) {
                     return Some(how);
                 }
+            }
+        }
+    }
+    None
+}
+
+/// The sum or the difference of two amounts of any results, or so many of one.
+fn across(fact: &Fact, number: f64, said: &[Fact], sources: &Sources) -> Option<String> {
+    let dimension = |fact: &Fact| fact.unit.map(|unit| unit.dimension);
+    let mut amounts: Vec<f64> = Vec::new();
+    for source in sources
+        .facts()
+        .filter(|source| dimension(source) == dimension(fact))
+    {
+        if let Some(amount) = source.number().filter(|amount| !amounts.contains(amount))
+            && amounts.len() < MOST_NUMBERS
+        {
+            amounts.push(amount);
+        }
+    }
+    let counts = said.iter().filter(|count| count.unit.is_none());
+    let counts: Vec<f64> = counts.filter_map(Fact::number).collect();
+    for (idx, one) in amounts.iter().enumerate() {
+        for count in &counts {
+            if near(fact, number, one * count) {
+                return Some(format!("{count} × {one}"));
+            }
+        }
+        for other in &amounts[idx + 1..] {
+            if near(fact, number, one + other) {
+                return Some(format!("{one} + {other}"));
+            }
+            if near(fact, number, (one - other).abs()) {
+                return Some(format!("{} - {}", one.max(*other), one.min(*other)));
             }
         }
     }

@@ -581,6 +581,9 @@ impl Reader {
                 unit = unit.or_else(|| (times == "m").then(|| times.clone()));
             }
             let mut unit = unit_of(before).or_else(|| unit_of(&unit.unwrap_or_default()));
+            // `5 and 6 EUR`, but not `in 2021 and 6 EUR`
+            let is_year =
+                numeral.len() == 4 && numeral.starts_with(['1', '2']) && last(front) == "in";
             let behind = &self.text[end..];
             let mut taken = end;
             let mut rate = None;
@@ -599,7 +602,7 @@ impl Reader {
                     );
                     taken = end + whole.end();
                 }
-            } else if let Ok(Some(found)) = UNIT_BEHIND.captures(behind) {
+            } else if !is_year && let Ok(Some(found)) = UNIT_BEHIND.captures(behind) {
                 unit = found.get(1).and_then(|name| unit_of(name.as_str()));
             }
             let mut from = start;
@@ -669,6 +672,23 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
     ] {
         for (at, _) in lower.match_indices(phrase) {
             text.replace_range(at..at + phrase.len(), instead);
+        }
+    }
+    for (at, phrase) in lower.match_indices("minus ") {
+        let is_sign = !text[..at]
+            .trim_end()
+            .ends_with(|sign: char| sign.is_ascii_digit());
+        if is_sign && lower[at + phrase.len()..].starts_with(|sign: char| sign.is_ascii_digit()) {
+            text.replace_range(at..at + phrase.len(), "     -");
+        }
+    }
+    // `No, it is open.` denies what was asked.
+    for answer in ["no, ", "nein, "] {
+        for (at, _) in lower.match_indices(answer) {
+            let before = text[..at].trim_end();
+            if before.is_empty() || before.ends_with(['.', ':', '?', '!', '"']) {
+                text.replace_range(at..at + answer.len(), &" ".repeat(answer.len()));
+            }
         }
     }
     let mut reader = Reader {

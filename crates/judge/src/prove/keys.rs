@@ -103,14 +103,25 @@ pub(super) fn with_unit(
     let last = lower.last().map(String::as_str).unwrap_or_default();
     let before = || parts[..(parts.len() - 1).max(1)].join(" ");
     let is_least = last == "min" && has_maximum;
-    // `celsius: 12`; a letter alone is a name of many things, and so are `min` and `in`.
-    let is_unit_alone = parts.len() == 1 && last.len() > 1 && !matches!(last, "min" | "in");
+    // `celsius: 12`; a letter alone is a name of many things, and so are `min` and `in`; `year: 2026` is which one.
+    const CALENDAR: &str =
+        "min in year month week day hour minute second jahr monat woche tag stunde";
+    let is_unit_alone =
+        parts.len() == 1 && last.len() > 1 && !CALENDAR.split(' ').any(|word| word == last);
     if (parts.len() > 1 || is_unit_alone) && unit_of(last).is_some() && !is_least {
         let sign = if matches!(last, "c" | "f") { "°" } else { "" };
         return format!("{}: {written} {sign}{last}", before());
     }
     if parts.len() > 1 && matches!(last, "c" | "f") && TEMPERATURE.is_match(key) {
         return format!("{}: {written} °{last}", before());
+    }
+    // `km_left`, but no `min_age`.
+    let is_unit = |at: &usize| {
+        let part = lower[*at].as_str();
+        part.len() > 1 && unit_of(part).is_some() && !CALENDAR.split(' ').any(|word| word == part)
+    };
+    if let (Some(at), true) = ((0..lower.len()).find(is_unit), parts.len() > 1 && !is_least) {
+        return format!("{}: {written} {}", others([at, at]), parts[at]);
     }
     let unit = unit.and_then(|name| Some((name, unit_of(name)?)));
     match unit {

@@ -1,10 +1,12 @@
 //! Whether the words and facts of a claim stand in a source, and in the same order and roles.
 
+use std::collections::BTreeSet;
+
 use super::facts::{Fact, Roles, Value, Word};
 use super::keys::key_text;
 use super::pieces::Piece;
 use super::same::{Same, same};
-use super::sources::Field;
+use super::sources::{Field, stands_in};
 use super::text::{Language, plain, stem};
 
 /// Whether one of these facts is that of a claim; quotations and names are sought in text and words.
@@ -16,7 +18,7 @@ pub(super) fn has<'f>(
 ) -> Same {
     let sought = |is_there: bool| if is_there { Same::Yes } else { Same::No };
     match &claim.value {
-        Value::Quote(quote) => sought(plain(text).contains(quote.as_str())),
+        Value::Quote(quote) => sought(stands_in(quote, &plain(text))),
         Value::Name(name) => sought(has_stem(name)),
         _ => facts
             .map(|fact| same(claim, fact))
@@ -40,6 +42,7 @@ pub(super) fn lacking(
                 .strip_prefix(start)
                 .filter(|rest| !rest.is_empty());
             without.is_some_and(|rest| has_stem(&stem(rest, language)))
+                || (word.lower == "offline" && has_stem(&stem("online", language)))
                 || has_stem(&stem(&format!("{start}{}", word.lower), language))
         });
         match is_flipped {
@@ -88,15 +91,31 @@ pub(super) fn are_numbers_in_order(piece: &Piece, fields: &[&Field]) -> bool {
     numbers.len() < 2 || numbers.iter().map(at).is_sorted()
 }
 
-/// "3 orders" is no use of `order: 3`: a number before a plural needs a plural key.
-pub(super) fn is_no_count(piece: &Piece, claim: &Fact, field: &Field) -> bool {
+/// "3 orders" is no use of `order: 3`: a number before a plural needs a plural key. `list` is what a list is called that the
+/// field is an entry of: its plural is counted, and no value of an entry.
+pub(super) fn is_no_count(
+    piece: &Piece,
+    claim: &Fact,
+    field: &Field,
+    list: &BTreeSet<String>,
+) -> bool {
     if claim.number().is_none_or(|number| number == 1.0) || claim.unit.is_some() || claim.at < 0 {
         return true;
     }
-    let Some(next) = piece.words.iter().find(|word| word.at > claim.at) else {
+    // `Cars: 4`
+    let before = || {
+        let mut words = piece.words.iter().filter(|_| claim.glue.is_be);
+        words.rfind(|word| word.at >= 0 && word.at < claim.at)
+    };
+    let after = piece.words.iter().find(|word| word.at > claim.at);
+    let Some(next) = after.or_else(before) else {
         return true;
     };
-    if !field.keys.contains(&next.stem) {
+    let has_key = field.keys.contains(&next.stem);
+    if !has_key && list.contains(&next.stem) && next.lower.ends_with('s') {
+        return false;
+    }
+    if !has_key || after.is_none() {
         return true;
     }
     let key = key_text(&field.key).to_lowercase();

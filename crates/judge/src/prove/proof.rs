@@ -59,6 +59,8 @@ use Verdict::{Refuted, Supported, Unproven};
 struct Carried {
     facts: Vec<Fact>,
     words: Vec<Word>,
+    /// Whether a line above denies what hangs under it: `Not tested:`.
+    is_denied: bool,
 }
 
 /// Proves claims by the sources.
@@ -89,9 +91,14 @@ impl Prover<'_> {
         // A line in another language than the answer has no names that can be told from its words.
         let is_own = text_language(&claim.text, language) == language;
         let names = !is_listed && is_own && !is_title(&claim.text);
-        let naming = self.sources.namings(&claim.over.join(" . "));
-        let hangs = claim.kind == BlockKind::Cell && !claim.over.is_empty();
-        if naming.is_empty() && !hangs && self.sources.units.contains(&plain(&claim.text)) {
+        let over = claim.over.join(" . ");
+        let mut naming = self.sources.namings(&over);
+        naming.extend(self.sources.titles_in(&over));
+        let mut carried = self.hanging(claim, &naming);
+        let hangs = !carried.words.is_empty() || !carried.facts.is_empty();
+        // A sentence says by itself what it is about.
+        let is_label = claim.text.split_whitespace().count() < 4;
+        if !(hangs && is_label) && self.sources.units.contains(&plain(&claim.text)) {
             return Proof::new(Supported, "it stands there as it is");
         }
         let whole = pieces(&claim.text, language, names).whole;
@@ -100,7 +107,7 @@ impl Prover<'_> {
         let invented: Vec<Proof> = whole
             .facts
             .iter()
-            .filter_map(|fact| match invented(fact, self.sources) {
+            .filter_map(|fact| match invented(fact, &whole.facts, self.sources) {
                 Some(proof) if proof.is(Refuted) && is_below(&fact) => Some(Proof::new(
                     Unproven,
                     format!("{} is only the number of items below", fact.text),
@@ -111,10 +118,9 @@ impl Prover<'_> {
         if let Some(refuted) = invented.iter().find(|proof| proof.is(Refuted)) {
             return refuted.clone();
         }
-        if whole.words.is_empty() && whole.facts.is_empty() {
+        if whole.words.is_empty() && whole.facts.is_empty() && !hangs {
             return self.of_nothing(&whole);
         }
-        let mut carried = self.hanging(claim, &naming);
         let mut said = self.sources.namings(&claim.text);
         said.extend(&naming);
         let parts = clauses(&claim.text, language);
@@ -137,7 +143,9 @@ impl Prover<'_> {
                 && carried.words.is_empty()
             {
                 carried.words = first.words.iter().map(Word::carried).collect();
-                carried.facts.extend(first.carried_ids());
+                let is_label = !has_verb(&first.text);
+                let facts = first.facts.iter().filter(|fact| is_label || fact.is_id());
+                carried.facts.extend(facts.map(Fact::carried));
             }
             let here = self.sources.namings(clause);
             if carried.words.is_empty()
@@ -148,31 +156,30 @@ impl Prover<'_> {
             } else {
                 let taken = self.with_names(pieces(clause, language, names));
                 let nothing = Carried::default();
-                let is_own =
-                    !here.is_empty() && naming.is_empty() && (nth == 0 || has_verb(clause));
+                let is_own = !here.is_empty() && !hangs && (nth == 0 || has_verb(clause));
                 let with_it = if is_own { &nothing } else { &carried };
                 proofs.push(self.prove_parts(&with(taken, with_it), names, &said));
             }
             if !here.is_empty() {
-                let mut words = match naming.is_empty() {
-                    true => Vec::new(),
-                    false => carried.words.clone(),
+                let mut words = match hangs {
+                    true => carried.words.clone(),
+                    false => Vec::new(),
                 };
                 words.extend(
                     here.iter()
                         .flat_map(|name| read(name, language, false).words),
                 );
-                carried = Carried {
-                    facts: Vec::new(),
-                    words,
-                };
+                carried.words = words;
+                if !hangs {
+                    carried.facts.clear();
+                }
             }
             let facts = read(clause, language, names).facts.into_iter();
             let ids: Vec<Fact> = facts
                 .filter(Fact::is_id)
                 .map(|fact| fact.carried())
                 .collect();
-            if !ids.is_empty() {
+            if !ids.is_empty() && !hangs {
                 carried.facts = ids;
             }
             carried.words = carried.words.iter().map(Word::carried).collect();
@@ -238,17 +245,24 @@ impl Prover<'_> {
             .flat_map(|name| stems(name, language.or(Some(Language::English))))
             .collect();
         let mut carried = Carried::default();
-        for over in &claim.over {
+        for (nth, over) in claim.over.iter().enumerate() {
+            // A heading right above a list leads it, too.
+            if claim.over[..nth].contains(over) {
+                continue;
+            }
             let said = read(over, language, false);
+            // A cell is of its row and column, and what hangs under a value is of what has it.
+            let is_bound = is_cell || self.sources.is_value(&said);
             let facts = said
                 .facts
                 .iter()
-                .filter(|fact| matches!(fact.value, Value::Id(_) | Value::Date(_)));
+                .filter(|fact| is_bound || matches!(fact.value, Value::Id(_) | Value::Date(_)));
             carried.facts.extend(facts.map(Fact::carried));
+            carried.is_denied ^= is_bound && said.n_denials() % 2 == 1;
             let words = said
                 .words
                 .iter()
-                .filter(|word| is_cell || names.contains(&word.stem));
+                .filter(|word| is_bound || names.contains(&word.stem));
             carried.words.extend(words.map(Word::carried));
         }
         carried
@@ -338,10 +352,24 @@ impl Prover<'_> {
             self.by_passage(&piece, passage, &mut found);
         }
         let mut counted = None;
+        if has_rivals && piece.text.contains(':') {
+            let listed = self.count(&piece).filter(|proof| proof.is(Supported));
+            if let Some(proof) = listed {
+                return proof;
+            }
+        }
         if !has_rivals {
+            let named = self.sources.named(said);
             for (idx, record) in self.sources.records.iter().enumerate() {
+                let is_of_other = !named.contains(&idx)
+                    && named
+                        .iter()
+                        .any(|named| self.sources.records[*named].group == record.group);
                 match self.by_record(&piece, idx) {
                     ByRecord::Supported(_) if record.is_stale => found.is_old = true,
+                    ByRecord::Supported(text) if is_of_other => {
+                        found.other_order.get_or_insert((text, Some(record.event)));
+                    }
                     ByRecord::Supported(text)
                         if piece.says_none && !self.is_none_of_all(&piece, idx) =>
                     {
@@ -350,7 +378,7 @@ impl Prover<'_> {
                     ByRecord::Supported(text) => {
                         found.proof.get_or_insert((text, Some(record.event)));
                     }
-                    ByRecord::Refuted(text) if !record.is_stale => {
+                    ByRecord::Refuted(text) if !record.is_stale && !is_of_other => {
                         found.opposed.get_or_insert((text, Some(record.event)));
                     }
                     ByRecord::Refuted(_) => {}
@@ -512,6 +540,7 @@ impl Prover<'_> {
             .filter(|fact| has(fact, facts(), &has_stem, &passage.piece.text) != Same::Yes);
         let missing_facts: Vec<String> = missing_facts.map(|fact| fact.text.clone()).collect();
         let (mut missing, n_flips) = lacking(&piece.words, &has_stem, self.language());
+        missing.extend(words_of_title(piece, passage));
         if self.language().is_none() && missing.is_empty() && !piece.words.is_empty() {
             missing.push("words of a language that is not known".to_owned());
         }
@@ -556,6 +585,7 @@ fn with(mut taken: Pieces, carried: &Carried) -> Pieces {
         let facts: Vec<Fact> = facts.cloned().collect();
         piece.facts.splice(0..0, facts);
         piece.words.splice(0..0, carried.words.iter().cloned());
+        piece.is_denied ^= carried.is_denied;
     }
     taken
 }
@@ -592,4 +622,25 @@ impl Found {
             });
         }
     }
+}
+
+/// What a claim says behind the words of a text, and only the object around that text says: its title tells what it is about,
+/// and nothing of what was done.
+fn words_of_title(piece: &Piece, passage: &Passage) -> Vec<String> {
+    let is_own = |word: &Word| {
+        passage.piece.has_word(&word.stem) || passage.header.words.contains(&word.stem)
+    };
+    let mut words: Vec<&Word> = piece.words.iter().filter(|word| word.at >= 0).collect();
+    words.sort_by_key(|word| word.at);
+    let (mut has_own, mut is_place) = (false, false);
+    let mut found = Vec::new();
+    for word in words {
+        is_place = word.glue.role.is_some() || (is_place && word.glue.is_adjacent);
+        match is_own(word) {
+            true => has_own = true,
+            false if has_own && !is_place => found.push(word.lower.clone()),
+            false => {}
+        }
+    }
+    found
 }

@@ -9,7 +9,7 @@ use super::order::{are_numbers_in_order, has, has_same_roles, is_no_count, lacki
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
 use super::same::{Same, same};
-use super::sources::{Field, FieldKind, Record, leaves, stands_in, stems};
+use super::sources::{Field, FieldKind, Record, leaves, shown, stands_in, stems};
 use super::text::{Language, plain, stem};
 use cuecard_source::value::Json;
 
@@ -80,8 +80,11 @@ impl Prover<'_> {
         };
         let mut opposed = None;
         let mut tries = vec![(piece.words.clone(), piece.is_denied, false)];
-        let is_switch =
-            |word: &Word| ON.contains(word.lower.as_str()) || OFF.contains(word.lower.as_str());
+        // `active` is no switch of another field where it is one itself.
+        let is_switch = |word: &Word| {
+            (ON.contains(word.lower.as_str()) || OFF.contains(word.lower.as_str()))
+                && !fields.iter().any(|field| field.keys.contains(&word.stem))
+        };
         if piece.words.iter().any(is_switch) {
             let is_off = piece
                 .words
@@ -144,17 +147,38 @@ impl Prover<'_> {
             let tells = |field: &&&Field| field.kind != FieldKind::List;
             let of_used = used_falsy.iter().chain(used.iter().filter(tells));
             let is_field_denied = of_used.clone().any(|field| field.is_denied);
+            // `enabled, but not active`: each has a sign of its own.
+            let mut seen = BTreeSet::new();
+            let signs: Vec<bool> = of_used
+                .clone()
+                .filter(|field| matches!(field.kind, FieldKind::True | FieldKind::Falsy))
+                .filter(|field| seen.insert(field.key.as_str()))
+                .filter_map(|field| {
+                    let is_key = |word: &&Word| word.at >= 0 && field.keys.contains(&word.stem);
+                    let word = piece.words.iter().find(is_key)?;
+                    let is_denied = word.glue.denials.len() % 2 == 1;
+                    Some(is_denied == (field.kind == FieldKind::Falsy))
+                })
+                .collect();
             let told = match (used_falsy.is_empty(), used.is_empty()) {
                 (false, _) => shown(&used_falsy),
                 (true, false) => shown(&used),
                 (true, true) => shown(&fields),
             };
-            if (usize::from(is_denied) + n_flips) % 2 == usize::from(is_field_denied) {
+            let is_same = match signs.len() {
+                0 | 1 => (usize::from(is_denied) + n_flips) % 2 == usize::from(is_field_denied),
+                _ => signs.iter().all(|is_same| *is_same),
+            };
+            if is_same {
                 return ByRecord::Supported(told);
             }
+            // `Ann does not` says of nothing that it is not so.
+            let is_alone = |field: &Field| {
+                used.len() == 1 && field.keys.iter().all(|key| !stems.contains(key.as_str()))
+            };
             let is_named_only = used
                 .iter()
-                .all(|field| self.sources.names_record(idx, field));
+                .all(|field| self.sources.names_record(idx, field) || is_alone(field));
             if !used_falsy.is_empty() || !is_named_only {
                 opposed = Some(told);
             }
@@ -170,7 +194,12 @@ impl Prover<'_> {
     pub(super) fn is_none_of_all(&self, piece: &Piece, idx: usize) -> bool {
         let record = &self.sources.records[idx];
         let is_named = record.fields.iter().any(|field| {
-            self.sources.names_record(idx, field) && stands_in(&field.value, &plain(&piece.text))
+            let is_carried = || {
+                let words = stems(&field.value, self.language());
+                !words.is_empty() && words.iter().all(|word| piece.has_word(word))
+            };
+            self.sources.names_record(idx, field)
+                && (stands_in(&field.value, &plain(&piece.text)) || is_carried())
         });
         let mut others = self
             .sources
@@ -194,6 +223,10 @@ impl Prover<'_> {
         fields: &[&'f Field],
     ) -> Attempt<'f> {
         let language = self.language();
+        let list = match record.group.last() {
+            Some(last) if last == "[]" => record.header.words.clone(),
+            _ => BTreeSet::new(),
+        };
         let mine: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();
         let in_head = |stem: &str| {
             record.header.words.contains(stem)
@@ -216,7 +249,7 @@ impl Prover<'_> {
                 FieldKind::Text | FieldKind::List => field.facts.iter().any(|fact| {
                     let is_there = |claim: &&Fact| same(fact, claim) == Same::Yes;
                     let is_counted = |claim: &Fact| {
-                        same(claim, fact) == Same::Yes && is_no_count(piece, claim, field)
+                        same(claim, fact) == Same::Yes && is_no_count(piece, claim, field, &list)
                     };
                     piece.facts.iter().any(|claim| is_there(&claim))
                         || piece.facts.iter().any(is_counted)
@@ -228,12 +261,30 @@ impl Prover<'_> {
             }
         }
         let has_stem = |stem: &str| in_head(stem) || keys.contains(stem);
+        // A number of what is around is one of this record only by its key.
+        let is_own = |field: &Field| record.fields.iter().any(|own| std::ptr::eq(own, field));
+        let is_told = |field: &Field, fact: &Fact| {
+            let has_key = || field.keys.iter().any(|key| mine.contains(key.as_str()));
+            // `previous_version` is no version of this one.
+            let is_narrower = |other: &Field| {
+                !other.keys.is_empty()
+                    && other.keys.len() < field.keys.len()
+                    && other.keys.is_subset(&field.keys)
+                    && other.facts.iter().any(|other| other.is_like(fact))
+                    && !field
+                        .keys
+                        .difference(&other.keys)
+                        .any(|key| mine.contains(key.as_str()))
+            };
+            !fields.iter().any(|other| is_narrower(other))
+                && (fact.number().is_none() || is_own(field) || has_key())
+        };
         let facts = || {
-            record
-                .header
-                .facts
-                .iter()
-                .chain(fields.iter().flat_map(|field| &field.facts))
+            let of_fields = fields.iter().flat_map(|field| {
+                let told = field.facts.iter();
+                told.filter(|fact| is_told(field, fact))
+            });
+            record.header.facts.iter().chain(of_fields)
         };
         let text = fields
             .iter()
@@ -251,7 +302,7 @@ impl Prover<'_> {
                     .facts
                     .iter()
                     .any(|fact| same(claim, fact) == Same::Yes)
-                    && !is_no_count(piece, claim, field)
+                    && !is_no_count(piece, claim, field, &list)
             })
         });
         let own: Vec<&Fact> = record
@@ -355,7 +406,17 @@ impl Prover<'_> {
             .iter()
             .filter(|fact| !is_count(fact) && !fact.is_name())
             .collect();
-        let mine = piece.stems();
+        // What follows a colon is which they are.
+        let colon = piece
+            .text
+            .find(':')
+            .map_or(i64::MAX, |at| i64::try_from(at).unwrap_or(i64::MAX));
+        let counted = piece.words.iter().filter(|word| word.at < colon);
+        let mine: BTreeSet<&str> = counted.map(|word| word.stem.as_str()).collect();
+        let listed = piece.words.iter().filter(|word| word.at > colon);
+        let listed: Vec<&str> = listed.map(|word| word.stem.as_str()).collect();
+        let (listed_facts, others): (Vec<&Fact>, Vec<&Fact>) =
+            others.into_iter().partition(|fact| fact.at > colon);
         for list in self
             .sources
             .lists
@@ -391,13 +452,30 @@ impl Prover<'_> {
             if !others.iter().all(is_given) {
                 continue;
             }
-            let n_hits = list.items.iter().filter(|item| {
+            let words_of = |item: &Json| {
                 let mut texts = Vec::new();
                 leaves("", item, &mut |_, leaf| texts.extend(leaf.as_str()));
-                let words = stems(&texts.join(" . "), language);
-                wanted.iter().all(|word| words.contains(*word))
-            });
-            let n_hits = n_hits.count();
+                stems(&texts.join(" . "), language)
+            };
+            let words: Vec<BTreeSet<String>> = list.items.iter().map(words_of).collect();
+            let hits = words
+                .iter()
+                .filter(|words| wanted.iter().all(|word| words.contains(*word)));
+            let hits: Vec<&BTreeSet<String>> = hits.collect();
+            let n_hits = hits.len();
+            let is_hit = |word: &&str| hits.iter().any(|words| words.contains(*word));
+            let has_fact = |fact: &&Fact| {
+                let mut is_said = false;
+                for item in &list.items {
+                    leaves("", item, &mut |_, leaf| {
+                        is_said |= plain(&shown(leaf)) == plain(&fact.text);
+                    });
+                }
+                is_said
+            };
+            if !listed.iter().all(is_hit) || !listed_facts.iter().all(has_fact) {
+                continue;
+            }
             if !wanted.is_empty() && n_hits == 0 {
                 continue;
             }
@@ -409,6 +487,14 @@ impl Prover<'_> {
                 true => numbers[0].number().unwrap_or_default(),
                 false => length as f64,
             };
+            // `For your 3 cats` counts what the user said.
+            let is_said = |fact: &&&Fact| {
+                let mut known = self.sources.known.iter();
+                known.any(|known| same(fact, known) == Same::Yes)
+            };
+            if n_hits as f64 != goal && numbers.first().is_some_and(|fact| is_said(&fact)) {
+                return None;
+            }
             let told = format!("counted: {n_hits} of {length}");
             return Some(Proof::new(
                 if n_hits as f64 == goal {

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use cuecard_source::value::Json;
 
 use super::data::{SIGN_VALUES, UNIT_KEYS};
-use super::facts::{Fact, Rival, Roles, Said, read};
+use super::facts::{Fact, Rival, Roles, Said, Word, read};
 use super::keys::{is_naming, is_search, key_text, with_unit};
 use super::pieces::{Piece, piece};
+use super::same::{Same, same};
 use super::shapes::opened;
 use super::text::{
     BlockKind, Language, blocks, clauses, fold, language, pattern, plain, sentences,
@@ -635,6 +636,43 @@ impl Sources {
     /// What in a text names a record, as it stands there.
     pub(super) fn namings(&self, text: &str) -> Vec<&str> {
         self.names.in_text(&plain(text))
+    }
+
+    /// What tools were called with and what titles say, as far as it stands in a text.
+    pub(super) fn titles_in(&self, text: &str) -> Vec<&str> {
+        self.titles.in_text(&plain(text))
+    }
+
+    /// The latest records that one of these names names, by the first of their fields that may.
+    pub(super) fn named(&self, names: &[&str]) -> HashSet<usize> {
+        let records = self.records.iter().enumerate();
+        let is_named = |idx: usize, record: &Record| {
+            let mut fields = record.fields.iter();
+            let name =
+                fields.find(|field| field.kind == FieldKind::Text && self.names_record(idx, field));
+            name.is_some_and(|name| names.contains(&name.value.as_str()))
+        };
+        let named = records.filter(|(idx, record)| !record.is_stale && is_named(*idx, record));
+        named.map(|(idx, _)| idx).collect()
+    }
+
+    /// Whether a line says nothing but values of one record, or what is true of it or not.
+    pub(super) fn is_value(&self, said: &Said) -> bool {
+        let has_all = |record: usize| {
+            let fields = self.fields(record, |_| true);
+            let has_word = |word: &Word| {
+                fields.iter().any(|field| {
+                    let is_sign = matches!(field.kind, FieldKind::True | FieldKind::Falsy);
+                    field.words.contains(&word.stem) || (is_sign && field.keys.contains(&word.stem))
+                })
+            };
+            let has_fact = |claim: &Fact| {
+                let mut facts = fields.iter().flat_map(|field| &field.facts);
+                facts.any(|fact| same(claim, fact) == Same::Yes)
+            };
+            said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
+        };
+        !(said.words.is_empty() && said.facts.is_empty()) && (0..self.records.len()).any(has_all)
     }
 
     /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.

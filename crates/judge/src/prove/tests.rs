@@ -360,3 +360,228 @@ fn who_does_what_to_whom_is_kept() {
     }
     assert_eq!(wrong, [""; 0]);
 }
+
+/// What hangs under something is of that: a cell of its row, an item of the value above it, a fragment of what stands before.
+#[test]
+fn what_hangs_under_a_value_is_of_that() {
+    let orders =
+        || json!([{"id": 2001, "status": "delivered"}, {"id": 2002, "status": "returned"}]);
+    let talks = || json!([{"time": "9:00", "talk": "Yoga", "speaker": "Ann"}, {"time": "11:00", "talk": "Spin", "speaker": "Bob"}]);
+    let days = || json!([{"date": "2026-03-01", "person": "Ann"}, {"date": "2026-03-02", "person": "Bob"}]);
+    let cities = || json!([{"city": "Rome", "score": 31}, {"city": "Oslo", "score": 12}]);
+    let files = || json!([{"path": "a1.py", "tested": true, "owner": "Liv"}, {"path": "b2.py", "tested": false, "owner": "Moe"}]);
+    let people = || json!([{"name": "Ann", "age": 30, "paid": true}, {"name": "Bob", "age": 45, "paid": false}]);
+    let staff = || json!([{"name": "Mara Quinn", "manager": "Ivo Stein", "part_time": true}, {"name": "Ivo Stein", "manager": "Ruth Abel", "part_time": false}]);
+    let rows = [
+        (
+            orders(),
+            "| Order | Status |\n|---|---|\n| 2001 | delivered |\n| 2002 | returned |",
+            true,
+        ),
+        (
+            orders(),
+            "| Order | Status |\n|---|---|\n| 2001 | returned |",
+            false,
+        ),
+        (
+            orders(),
+            "| Order | Status |\n|---|---|\n| 9999 | delivered |",
+            false,
+        ),
+        (orders(), "2001 – delivered", true),
+        (orders(), "2001 – returned", false),
+        (orders(), "#2001 | returned", false),
+        (orders(), "## 2001\n- Status: delivered", true),
+        (orders(), "## 2001\n- Status: returned", false),
+        (
+            talks(),
+            "| Time | Talk |\n|---|---|\n| 9:00 | Yoga |\n| 11:00 | Spin |",
+            true,
+        ),
+        (
+            talks(),
+            "| Time | Talk |\n|---|---|\n| 9:00 | Spin |",
+            false,
+        ),
+        (talks(), "9:00 – Yoga (Ann)", true),
+        (talks(), "9:00 – Yoga (Bob)", false),
+        (
+            days(),
+            "| Date | Person |\n|---|---|\n| 1 March 2026 | Ann |",
+            true,
+        ),
+        (
+            days(),
+            "| Date | Person |\n|---|---|\n| 1 March 2026 | Bob |",
+            false,
+        ),
+        (cities(), "- Rome (31)\n- Oslo (12)", true),
+        (cities(), "Oslo (31)", false),
+        (
+            cities(),
+            "| # | City | Score |\n|---|---|---|\n| 1 | Rome | 31 |\n| 2 | Oslo | 12 |",
+            true,
+        ),
+        (
+            cities(),
+            "| # | City | Score |\n|---|---|---|\n| 1 | Rome | 12 |",
+            false,
+        ),
+        (files(), "**Tested**\n- a1.py", true),
+        (files(), "**Tested**\n- b2.py", false),
+        (files(), "Not tested:\n- b2.py", true),
+        (files(), "Not tested:\n- a1.py", false),
+        (files(), "**Liv**\n- a1.py", true),
+        (files(), "**Liv**\n- b2.py", false),
+        (
+            files(),
+            "| Tested | Not tested |\n|---|---|\n| b2.py | a1.py |",
+            false,
+        ),
+        (people(), "- **Name**: Ann\n- **Age**: 30", true),
+        (people(), "- **Name**: Ann\n- **Age**: 45", false),
+        (people(), "name: Ann\nage: 30\n\nname: Bob\nage: 45", true),
+        (
+            people(),
+            "| Name | Paid |\n|---|---|\n| Ann | yes |\n| Bob | no |",
+            true,
+        ),
+        (people(), "| Name | Paid |\n|---|---|\n| Ann | no |", false),
+        (staff(), "Ivo Stein is not part time.", true),
+        (staff(), "Ivo Stein is part time.", false),
+        (
+            staff(),
+            "| Name | Part time |\n|---|---|\n| Ivo Stein | yes |",
+            false,
+        ),
+        (staff(), "Mara Quinn's manager is Ivo Stein.", true),
+    ];
+    check(&rows);
+}
+
+#[test]
+fn each_part_of_a_claim_has_its_own_proof() {
+    let shop =
+        || json!({"name": "Shop", "enabled": false, "active": true, "public": true, "paid": false});
+    let cars = || json!({"cars": [{"plate": "X1", "seats": 4, "color": "red"}, {"plate": "X2", "seats": 5, "color": "blue"}]});
+    let court = || json!({"title": "Court rejects appeal by Vantor", "text": "The company paid the fine. The judge thanked the witnesses."});
+    let order = || json!({"order": 77, "discount": 5, "total": 7.75, "items": [{"sku": "cup", "qty": 2, "price": 3}]});
+    let plan = || json!("Olga Marsh called the plan \"irresponsible\" and said it was unsafe.");
+    let deploy = || json!({"service": "billing", "version": "v2.14.1", "previous_version": "v2.13.0", "status": "succeeded", "health": {"up": 3}});
+    let years =
+        || json!([{"year": 2021, "revenue_eur": 2100}, {"year": 2024, "revenue_eur": 2380}]);
+    let users = || json!({"users": [{"name": "Ann"}, {"name": "Bob"}]});
+    let rows = [
+        (shop(), "Shop is active, but not paid.", true),
+        (shop(), "Shop is enabled, but not active.", false),
+        (shop(), "Shop is neither enabled nor paid.", true),
+        (shop(), "Shop is neither active nor paid.", false),
+        (shop(), "Shop is public and active.", true),
+        (shop(), "Shop is public, active and enabled.", false),
+        (cars(), "We have 2 cars.", true),
+        (cars(), "We have 4 cars.", false),
+        (cars(), "Four cars are red.", false),
+        (cars(), "Cars: 4", false),
+        (cars(), "X1 has 4 seats.", true),
+        (cars(), "There are two cars: X1 and X2.", true),
+        (users(), "There are two users: Ann and Bob.", true),
+        (
+            json!([{"number": 17}, {"number": 18}]),
+            "There are two numbers, 17 and 18.",
+            true,
+        ),
+        (users(), "There are two users: Ann and Zed.", false),
+        (court(), "The company paid the fine.", true),
+        (court(), "The company paid Vantor.", false),
+        (court(), "The judge rejects the appeal.", false),
+        (order(), "cup: 2", true),
+        (order(), "cup: 5", false),
+        (order(), "cup: 7.75", false),
+        (order(), "The total of order 77 is 7.75.", true),
+        (
+            plan(),
+            "Olga Marsh called the plan \"irresponsible\".",
+            true,
+        ),
+        (plan(), "Olga Marsh called the plan \"responsible\".", false),
+        (deploy(), "billing v2.14.1 succeeded", true),
+        (deploy(), "billing v2.13.0 succeeded", false),
+        (deploy(), "The previous version is v2.13.0.", true),
+        (
+            json!("Store it at minus 20 degrees."),
+            "Store it at -20 degrees.",
+            true,
+        ),
+        (
+            json!("Store it at minus 20 degrees."),
+            "Store it at 20 degrees.",
+            false,
+        ),
+        (
+            json!("Tickets cost 12 euros, or 8 euros for students."),
+            "Tickets cost 12 euros for students.",
+            false,
+        ),
+        (years(), "Revenue was 2,380 EUR in 2021.", false),
+        (
+            json!("Is it offline? No, it needs a connection."),
+            "It needs a connection.",
+            true,
+        ),
+        (
+            json!("Trains run from Thursday."),
+            "Trains run from Thursday [1].",
+            true,
+        ),
+        (
+            json!({"name": "Uma Kerr", "city": "Oslo"}),
+            "Uma Kerr: Oslo",
+            true,
+        ),
+        (json!({"range": {"km_left": 310}}), "310 km left", true),
+    ];
+    check(&rows);
+}
+
+/// Nothing false is supported, and everything true is.
+fn check(rows: &[(Value, &str, bool)]) {
+    let wrong: Vec<String> = rows
+        .iter()
+        .filter_map(|(result, answer, is_true)| {
+            let verdict = worst(result.clone(), answer);
+            let is_right = (verdict == ProofVerdict::Supported) == *is_true;
+            (!is_right).then(|| format!("{answer}: {verdict:?}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A year beside an amount is no amount, and what is reckoned from several results is not invented.
+#[test]
+fn what_may_be_reckoned_is_unproven() {
+    for (results, answer) in [
+        (
+            vec![json!([{"year": 2021, "revenue_eur": 2100}, {"year": 2024, "revenue_eur": 2380}])],
+            "Revenue was 2,100 EUR in 2021 and 2,380 EUR in 2024.",
+        ),
+        (
+            vec![
+                json!({"name": "Aero", "price_usd": 1099}),
+                json!({"name": "Titan", "price_usd": 1599}),
+            ],
+            "The Titan costs $500 more than the Aero.",
+        ),
+        (
+            vec![json!({"name": "Fish Feast", "price_eur": 12.9, "bags": 3})],
+            "Three bags of Fish Feast cost €38.70.",
+        ),
+    ] {
+        let all = judged(&results, answer);
+        let refuted = all.iter().find(|one| one.verdict == ProofVerdict::Refuted);
+        assert!(
+            refuted.is_none(),
+            "{answer}: {:?}",
+            refuted.map(|one| &one.why)
+        );
+    }
+}

@@ -109,6 +109,10 @@ pub(super) fn language(text: &str, fallback: Option<Language>) -> Option<Languag
         german += usize::from(of_german.stop.contains(word) || of_german.not.contains(word));
         other += usize::from(OTHER_LANGUAGES.contains(word));
     }
+    // One word may be a name: Uma, Les.
+    if other == 1 {
+        other = 0;
+    }
     if english >= german && english >= other {
         return if english > 0 {
             Some(Language::English)
@@ -237,7 +241,10 @@ struct Blocks {
     items: Vec<Option<String>>,
     columns: Vec<String>,
     row: Vec<String>,
+    n_rows: usize,
     column: usize,
+    /// Whether the first column has the numbers of the rows.
+    is_ranked: bool,
     is_head: bool,
     /// The text of the paragraph, item, heading or cell that is read, and where it began.
     text: String,
@@ -274,12 +281,14 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
             Event::Start(Tag::TableHead) => {
                 blocks.columns.clear();
                 blocks.row.clear();
-                blocks.is_head = true;
+                (blocks.n_rows, blocks.is_head) = (0, true);
             }
             Event::End(TagEnd::TableHead) => blocks.is_head = false,
             Event::Start(Tag::TableRow) => {
                 blocks.row.clear();
                 blocks.column = 0;
+                blocks.n_rows += 1;
+                blocks.is_ranked = false;
             }
             Event::End(TagEnd::TableCell) => blocks.cell(),
             Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => {
@@ -382,6 +391,13 @@ impl Blocks {
             self.columns.push(text);
             return;
         }
+        pattern!(RANK, r"(?i)^\W*(?:no|nr)?\W*$");
+        let head = self.columns.first().filter(|_| self.column == 0);
+        let is_number = || text.trim_matches(['.', ' ', '#']) == self.n_rows.to_string();
+        if head.is_some_and(|head| RANK.is_match(head)) && is_number() {
+            (self.is_ranked, self.column) = (true, 1);
+            return;
+        }
         let over = match self.row.first() {
             Some(first) => {
                 let column = self.columns.get(self.column).cloned();
@@ -390,9 +406,11 @@ impl Blocks {
                     .flatten()
                     .collect()
             }
+            None if self.is_ranked => self.columns.get(1).cloned().into_iter().collect(),
             None => Vec::new(),
         };
-        let kind = match self.row.is_empty() && self.columns.len() >= 2 {
+        let n_columns = self.columns.len() - usize::from(self.is_ranked);
+        let kind = match self.row.is_empty() && n_columns >= 2 {
             true => BlockKind::HeadCell,
             false => BlockKind::Cell,
         };

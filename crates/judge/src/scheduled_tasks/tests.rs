@@ -17,25 +17,25 @@ fn scheduled() -> Trial {
 fn a_task_runs() {
     let trial = scheduled();
     assert_eq!(
-        task_ran(&trial.view(), Some("task-a"), "scheduler", None).verdict,
+        task_ran(&trial.view(), Some("task-a"), "scheduler").verdict,
         Verdict::Holds
     );
     assert_eq!(
-        task_ran(&trial.view(), None, "scheduler", None).verdict,
+        task_ran(&trial.view(), None, "scheduler").verdict,
         Verdict::Holds
     );
     assert_eq!(
-        task_ran(&trial.view(), Some("task-b"), "scheduler", None).verdict,
+        task_ran(&trial.view(), Some("task-b"), "scheduler").verdict,
         Verdict::Fails
     );
     assert_eq!(
-        task_ran(&trial.view(), Some("task-a"), "user_message", None).verdict,
+        task_ran(&trial.view(), Some("task-a"), "user_message").verdict,
         Verdict::Fails
     );
     let mut silent = Trial::new("x");
     silent.trace.header.scenario = json!({ "trigger": "scheduler", "task_id": "task-a" });
     assert_eq!(
-        task_ran(&silent.view(), Some("task-a"), "scheduler", None).verdict,
+        task_ran(&silent.view(), Some("task-a"), "scheduler").verdict,
         Verdict::Fails
     );
     // Nothing was said, and that was all.
@@ -45,7 +45,7 @@ fn a_task_runs() {
     );
     trial.trace.header.scenario = json!({ "trigger": "scheduler", "task_id": "task-a" });
     trial.trace.events[0].task_id = Some("task-a".into());
-    let finding = task_ran(&trial.view(), None, "scheduler", None);
+    let finding = task_ran(&trial.view(), None, "scheduler");
     assert_eq!(finding.verdict, Verdict::Fails);
     assert!(
         finding.message.starts_with("no event"),
@@ -55,19 +55,19 @@ fn a_task_runs() {
     let mut other = scheduled();
     other.trace.header.scenario["scheduler_context"] = json!({ "task_id": "task-c" });
     assert_eq!(
-        task_ran(&other.view(), Some("task-a"), "scheduler", None).verdict,
+        task_ran(&other.view(), Some("task-a"), "scheduler").verdict,
         Verdict::Fails
     );
     let mut chat = Trial::new("x");
     chat.trace.header.scenario = json!({});
     chat.trace.header.capabilities = json!({ "supports_scheduler_context": false });
     assert_eq!(
-        task_ran(&chat.view(), Some("task-a"), "scheduler", None).verdict,
+        task_ran(&chat.view(), Some("task-a"), "scheduler").verdict,
         Verdict::Skipped
     );
     let untriggered = Trial::new("x");
     assert_eq!(
-        task_ran(&untriggered.view(), None, "scheduler", None).verdict,
+        task_ran(&untriggered.view(), None, "scheduler").verdict,
         Verdict::Fails
     );
 }

@@ -317,19 +317,18 @@ fn is_long(text: &str) -> bool {
     text.chars().nth(SHORTEST - 1).is_some()
 }
 
-/// The secret in an argument that follows `previous`: `--token=abc`, `--token abc`, `TOKEN=abc` or
+/// The secret in an argument that follows `previous`: `--token=abc`, `--token abc`, `--env=TOKEN=abc`, `TOKEN=abc` or
 /// `Authorization: Bearer abc`.
 fn in_argument<'t>(previous: Option<&str>, arg: &'t str) -> Option<&'t str> {
     let flag = arg.trim_start_matches('-');
     let is_flag = flag.len() < arg.len();
-    let named = |separator| {
-        flag.split_once(separator)
-            .filter(|(name, _): &(&str, &str)| {
-                name.len() <= LONGEST_NAME && names_credential_in_config(name.trim())
-            })
-            .map(|(_, value)| value.trim())
+    let is_secret = |(name, _): &(&str, &str)| {
+        name.len() <= LONGEST_NAME && names_credential_in_config(name.trim())
     };
-    if let Some(value) = named('=').or_else(|| named(':')) {
+    // `--env=TOKEN=abc`
+    let pairs = std::iter::successors(flag.split_once('='), |(_, rest)| rest.split_once('='));
+    let mut named = pairs.chain(flag.split_once(':')).filter(is_secret);
+    if let Some((_, value)) = named.next().map(|(name, value)| (name, value.trim())) {
         return Some(value);
     }
     let previous =
@@ -440,6 +439,8 @@ mod tests {
             ["abcdefg1", "abcdefg2"]
         );
         assert_eq!(of(&["-e", "GITHUB_TOKEN=abcdefg3"]), ["abcdefg3"]);
+        assert_eq!(of(&["--env=GITHUB_TOKEN=abcdefg3"]), ["abcdefg3"]);
+        assert!(of(&["--env=LEVEL=abcdefg3"]).is_empty());
         assert_eq!(
             of(&["--header", "Authorization: Bearer abcdefg4"]),
             ["Bearer abcdefg4", "abcdefg4"]

@@ -28,9 +28,10 @@ use tokio::io::DuplexStream;
 use tokio::sync::Notify;
 
 use self::tools::Demo;
-use crate::server::{
-    OnWarning, ServerError, WholeLines, connect_service, serve, serve_service_http,
-};
+use crate::server::{OnWarning, ServerError, WholeLines, serve, serve_service_http};
+
+/// The size of the pipe in [`connect`], in bytes per direction.
+const PIPE_BYTES: usize = 64 * 1024;
 
 /// The exit status of a stdio server on which somebody called the tool `crash`.
 pub const CRASH_EXIT_STATUS: u8 = 3;
@@ -82,12 +83,18 @@ pub async fn serve_http(
     serve_service_http(demo, bind, token, on_warning, on_ready, shutdown).await
 }
 
-/// Starts a fresh server inside this process, as `crate::server` does.
+/// Starts a fresh server inside this process and gives the client's end of its pipe (JSON-RPC, one message a line). The
+/// server ends when that end is dropped.
 ///
 /// # Panics
 /// Outside of a tokio runtime, as [`tokio::spawn`] does.
 pub fn connect() -> DuplexStream {
-    connect_service(Demo::new(None))
+    let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
+    tokio::spawn(async move {
+        // The client sees a server that fails as a closed pipe, which is all there is to tell it.
+        let _ = serve(Demo::new(None), ours).await;
+    });
+    theirs
 }
 
 #[tool_handler(router = self.tools)]

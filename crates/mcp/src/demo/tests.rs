@@ -1,20 +1,16 @@
 use super::*;
 use rmcp::model::{CallToolResult, ProtocolVersion};
 use rmcp::service::RunningService;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-use crate::http;
-use crate::link::Link;
 use crate::server::HTTP_PATH;
-use crate::text::Mask;
 use cuecard_runtime::listener::{DEFAULT_BIND, DEFAULT_BODY_LIMIT, ListenerError};
-
-/// The size of the pipes, in bytes per direction.
-const PIPE_BYTES: usize = 64 * 1024;
 
 type Client = RunningService<RoleClient, ()>;
 
@@ -64,13 +60,13 @@ impl Http {
     }
 
     async fn client(&self, era: ClientLifecycleMode) -> Client {
+        cuecard_runtime::tls::install();
         let url = format!("http://{}{HTTP_PATH}", self.address);
-        let token = self.token.iter();
-        let headers: Vec<_> = token
-            .map(|token| ("Authorization".to_owned(), format!("Bearer {token}")))
-            .collect();
-        let link = Arc::new(Link::new(Mask::default()));
-        let transport = http::transport(&url, &headers, None, &link).expect("an address");
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+        config.auth_header.clone_from(&self.token);
+        let http = reqwest::Client::builder().no_proxy().build();
+        let http = http.expect("a client");
+        let transport = StreamableHttpClientTransport::with_client(http, config);
         ().serve_with_lifecycle(transport, era)
             .await
             .expect("the server speaks both eras")

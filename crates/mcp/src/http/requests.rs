@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpError,
     StreamableHttpPostResponse,
 };
+use serde_json::{Map, Value, json};
 
 use super::super::events::{Events, events};
 use super::super::link::Link;
@@ -28,6 +29,9 @@ const EVENT_STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
 const SESSION_ID: &str = "Mcp-Session-Id";
 const LAST_EVENT_ID: &str = "Last-Event-Id";
+
+/// The key under which the result of a call passes through the SDK: its own types don't hold every number and member.
+pub(in super::super) const CARRIED: &str = "cuecard/result";
 
 /// How much of the body of a refusal is read, in bytes.
 const LONGEST_REFUSAL: usize = 64 * 1024;
@@ -87,7 +91,9 @@ impl Requests {
             }
             Some(kind) if kind.starts_with(JSON) => {
                 let body = body(response, max_bytes).await?;
-                match serde_json::from_slice(&self.link.mended(&body)) {
+                let whole = self.link.mended(&body);
+                let carried = is_call(message).then(|| carried(&whole)).flatten();
+                match serde_json::from_slice(carried.as_deref().unwrap_or(&whole)) {
                     Ok(message) => Ok(StreamableHttpPostResponse::Json(message, new_session)),
                     // Nobody waits for an answer to it.
                     Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),
@@ -155,6 +161,23 @@ impl Requests {
         response.error_for_status().map_err(HttpError::Client)?;
         Ok(())
     }
+}
+
+/// Whether a message is a call of a tool.
+pub(super) fn is_call(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, ClientJsonRpcMessage::Request(request)
+        if matches!(request.request, ClientRequest::CallToolRequest(_)))
+}
+
+/// The answer to a call with its result under [`CARRIED`]; `None` for any other message.
+pub(super) fn carried(message: &[u8]) -> Option<Vec<u8>> {
+    let mut message: Map<String, Value> = serde_json::from_slice(message).ok()?;
+    if message.contains_key("method") || message.contains_key("error") {
+        return None;
+    }
+    let result = message.get_mut("result")?;
+    *result = json!({ CARRIED: result.take() });
+    serde_json::to_vec(&message).ok()
 }
 
 fn with_headers(

@@ -17,6 +17,7 @@ use sse_stream::{Error as SseError, Sse};
 use super::super::events::Events;
 use super::super::link::{Link, UnexpectedMessage};
 use super::Headers;
+use super::requests::{carried, is_call};
 
 /// A client that tells the link what is wrong with what it gets.
 #[derive(Clone)]
@@ -30,11 +31,11 @@ impl<C> Watched<C> {
         Self { client, link }
     }
 
-    /// Checks that the answer to request `asked` is one.
+    /// Checks that the answer to `asked`, a request and whether it is a call, is one.
     fn check<E: std::error::Error + Send + Sync + 'static>(
         &self,
         response: StreamableHttpPostResponse,
-        asked: Option<RequestId>,
+        (asked, is_call): (Option<RequestId>, bool),
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<E>> {
         type Response = StreamableHttpPostResponse;
         match (response, asked) {
@@ -54,14 +55,14 @@ impl<C> Watched<C> {
                 }
             }
             (Response::Sse(events, session), asked) => {
-                Ok(Response::Sse(self.watch(events, asked), session))
+                Ok(Response::Sse(self.watch(events, asked, is_call), session))
             }
             (response, _) => Ok(response),
         }
     }
 
-    /// The same events. What is wrong with one is told.
-    fn watch(&self, events: Events, asked: Option<RequestId>) -> Events {
+    /// The same events; with `carries`, answers are those to calls. What is wrong with one is told.
+    fn watch(&self, events: Events, asked: Option<RequestId>, carries: bool) -> Events {
         let link = Arc::clone(&self.link);
         // What follows the answer is why no other call lacks one, though it may be read while that waits.
         let mut is_answered = false;
@@ -88,6 +89,14 @@ impl<C> Watched<C> {
                     let reason = format!("its event stream is invalid: {error}");
                     link.trouble(UnexpectedMessage::Broken(reason));
                 }
+            })
+            .map_ok(move |event| Sse {
+                data: event.data.map(|data| {
+                    let answer = carries.then(|| carried(data.as_bytes())).flatten();
+                    let answer = answer.and_then(|answer| String::from_utf8(answer).ok());
+                    answer.unwrap_or(data)
+                }),
+                ..event
             })
             .boxed()
     }
@@ -153,10 +162,11 @@ fn another(id: &RequestId) -> String {
     format!("it answers a different request, `{id}`")
 }
 
-fn id_of(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+/// The id of a request, and whether it is a call.
+fn asked_by(message: &ClientJsonRpcMessage) -> (Option<RequestId>, bool) {
     match message {
-        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
-        _ => None,
+        ClientJsonRpcMessage::Request(request) => (Some(request.id.clone()), is_call(message)),
+        _ => (None, false),
     }
 }
 
@@ -171,7 +181,7 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for Watched<C> {
         auth_header: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
-        let asked = id_of(&message);
+        let asked = asked_by(&message);
         let posting = self
             .client
             .post_message(uri, message, session_id, auth_header, headers);
@@ -187,7 +197,7 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for Watched<C> {
         headers: Headers,
         bound: usize,
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
-        let asked = id_of(&message);
+        let asked = asked_by(&message);
         let posting = self.client.post_message_with_max_sse_event_size(
             uri,
             message,
@@ -220,10 +230,12 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for Watched<C> {
         auth_header: Option<String>,
         headers: Headers,
     ) -> Result<Events, StreamableHttpError<C::Error>> {
+        // A stream of answers is one that is taken up again; the handshake takes up none.
+        let carries = last_event_id.is_some();
         let getting = self
             .client
             .get_stream(uri, session_id, last_event_id, auth_header, headers);
-        Ok(self.watch(getting.await?, None))
+        Ok(self.watch(getting.await?, None, carries))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -235,6 +247,7 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for Watched<C> {
         headers: Headers,
         bound: usize,
     ) -> Result<Events, StreamableHttpError<C::Error>> {
+        let carries = last_event_id.is_some();
         let getting = self.client.get_stream_with_max_sse_event_size(
             uri,
             session_id,
@@ -243,7 +256,7 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for Watched<C> {
             headers,
             bound,
         );
-        Ok(self.watch(getting.await?, None))
+        Ok(self.watch(getting.await?, None, carries))
     }
 }
 
@@ -265,7 +278,8 @@ mod tests {
             .chain([Err(SseError::InvalidLine)])
             .collect();
         let events = futures::stream::iter(events).boxed();
-        let watched = Watched::new((), link.clone()).watch(events, Some(RequestId::Number(3)));
+        let watched =
+            Watched::new((), link.clone()).watch(events, Some(RequestId::Number(3)), false);
         assert_eq!(watched.count().await, datas.len() + 1);
         let notices = link.drain_notices();
         let told = notices

@@ -9,6 +9,8 @@ use cuecard_timeline::model::FaultKind;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 
+use super::handler::with_result;
+
 /// The faults of answers that are on their way, by the ids of their requests. Clones are the same ones.
 #[derive(Debug, Clone, Default)]
 pub struct PlannedFaults(Arc<Mutex<HashMap<String, FaultKind>>>);
@@ -20,17 +22,19 @@ impl PlannedFaults {
         planned.insert(request_id.to_string(), kind);
     }
 
-    fn take(&self, answer: &Value) -> Option<FaultKind> {
+    /// The fault of an answer, if it has one.
+    fn take(&self, answer: &[u8]) -> Option<FaultKind> {
+        let mut planned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if planned.is_empty() {
+            return None;
+        }
+        let answer: Value = serde_json::from_slice(answer).ok()?;
         let is_answer = answer.get("result").is_some() || answer.get("error").is_some();
-        let id = answer.get("id").filter(|_| is_answer)?.to_string();
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&id)
+        planned.remove(&answer.get("id").filter(|_| is_answer)?.to_string())
     }
 }
 
-/// Copies lines until there are no more, or a fault is the end of it.
+/// Copies lines, with the results that they carry, until there are no more, or a fault is the end of it.
 pub(super) async fn copy(
     from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -49,13 +53,14 @@ pub(super) async fn copy(
             true => spoiled.finish().into_iter().collect(),
             false => {
                 let mut bytes = line.trim_ascii_end().to_vec();
-                let mut answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-                let mut kind = faults.take(&answer);
+                let mut kind = faults.take(&bytes);
                 if kind == Some(FaultKind::WrongId) {
+                    let mut answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
                     answer["id"] = json!(NOBODYS_ID);
                     bytes = answer.to_string().into_bytes();
                     kind = None;
                 }
+                let bytes = with_result(bytes.into()).into();
                 if kind == Some(FaultKind::Merge) {
                     // The next answer may be long in coming: a client that asks one by one waits for this one.
                     let beside = json!({"jsonrpc": "2.0", "method": "notifications/message",

@@ -1,20 +1,21 @@
 //! What a server of ours implements, and how the protocol's library is given it.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
+use cuecard_source::json::{Limits, Node, parse};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientNotification, ClientRequest,
-    CustomNotification, CustomRequest, CustomResult, ErrorCode, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, ServerNotification, ServerResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomNotification, CustomRequest,
+    CustomResult, ErrorCode, Implementation, InputRequiredResult, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, ServerNotification,
 };
-use rmcp::service::{NotificationContext, RequestContext};
-use rmcp::{ErrorData, RoleServer, ServerHandler, Service};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
 use super::stdio::OpenRequests;
-use crate::link::lock;
 
 /// How long answers may take after the end of the input, if a server doesn't know better.
 pub const GRACE: Duration = Duration::from_secs(5);
@@ -27,14 +28,14 @@ pub trait Handler: Send + Sync + 'static {
     /// Returns the entries of `tools/list`, as the protocol writes them.
     fn tools(&self) -> Vec<Value>;
 
-    /// Calls `tool` and returns the result as the protocol writes it (`content`, `structuredContent`, `isError`), or
-    /// an error of the protocol. Calls may run at the same time.
+    /// Calls `tool` and returns the result as the protocol writes it (`content`, `structuredContent`, `isError`), as JSON
+    /// text, or an error of the protocol. Calls may run at the same time.
     fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
         client: &Client,
-    ) -> impl Future<Output = Result<Value, RpcError>> + Send;
+    ) -> impl Future<Output = Result<String, RpcError>> + Send;
 
     /// Returns how long answers may still take after a client on stdio has ended its input.
     fn grace(&self) -> Duration {
@@ -118,23 +119,15 @@ impl Client {
     }
 }
 
-/// Returns a result with one text.
-pub fn text_result(text: &str, is_error: bool) -> Value {
-    json!({ "content": [{ "type": "text", "text": text }], "isError": is_error })
+/// Returns a result with one text, as JSON text.
+pub fn text_result(text: &str, is_error: bool) -> String {
+    json!({ "content": [{ "type": "text", "text": text }], "isError": is_error }).to_string()
 }
 
-/// A handler over standard streams, whose results keep their numbers as they are: the types of the protocol's library, in
-/// which HTTP gets them, have some as `f32`.
-pub(crate) struct Adapter<H>(Typed<H>);
+/// A handler as the protocol's library wants it. What the protocol does not define in a tool is left out.
+pub(crate) struct Adapter<H>(Arc<H>);
 
-pub(crate) fn adapter<H>(handler: H) -> Adapter<H> {
-    Adapter(Typed::new(handler))
-}
-
-/// A handler as the protocol's library wants it. What the protocol does not define in a result or a tool is left out.
-pub(crate) struct Typed<H>(Arc<H>);
-
-impl<H> Typed<H> {
+impl<H> Adapter<H> {
     pub(crate) fn new(handler: H) -> Self {
         Self(Arc::new(handler))
     }
@@ -145,63 +138,13 @@ impl<H> Typed<H> {
     }
 }
 
-impl<H> Clone for Typed<H> {
+impl<H> Clone for Adapter<H> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-/// The result of a call as the handler gave it.
-type Original = Arc<Mutex<Option<Value>>>;
-
-impl<H: Handler> Service<RoleServer> for Adapter<H> {
-    async fn handle_request(
-        &self,
-        request: ClientRequest,
-        mut context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        let original = Original::default();
-        context.extensions.insert(original.clone());
-        let result = Service::handle_request(&self.0, request, context).await?;
-        let Some(original) = lock(&original).take() else {
-            return Ok(result);
-        };
-        let mut written = serde_json::to_value(result).map_err(|it| unfit("the result", &it))?;
-        restore_numbers(&original, &mut written);
-        Ok(ServerResult::CustomResult(CustomResult(written)))
-    }
-
-    async fn handle_notification(
-        &self,
-        notification: ClientNotification,
-        context: NotificationContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Service::handle_notification(&self.0, notification, context).await
-    }
-
-    fn get_info(&self) -> ServerConfig {
-        Service::get_info(&self.0)
-    }
-}
-
-/// Writes the numbers of `original` in the places of those of `written`.
-fn restore_numbers(original: &Value, written: &mut Value) {
-    match (original, written) {
-        (Value::Number(original), Value::Number(written)) => written.clone_from(original),
-        (Value::Array(items), Value::Array(written)) => {
-            let pairs = items.iter().zip(written);
-            pairs.for_each(|(item, written)| restore_numbers(item, written));
-        }
-        (Value::Object(members), Value::Object(written)) => {
-            for (key, written) in written {
-                restore_numbers(members.get(key).unwrap_or(&Value::Null), written);
-            }
-        }
-        _ => {}
-    }
-}
-
-impl<H: Handler> ServerHandler for Typed<H> {
+impl<H: Handler> ServerHandler for Adapter<H> {
     fn get_info(&self) -> ServerConfig {
         let Introduction {
             name,
@@ -257,7 +200,6 @@ impl<H: Handler> ServerHandler for Typed<H> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let original = context.extensions.get::<Original>().cloned();
         let client = Client { context };
         let result = self.0.call(&request.name, arguments, &client).await;
         let result = result.map_err(|error| {
@@ -265,30 +207,62 @@ impl<H: Handler> ServerHandler for Typed<H> {
             let data = Some(error.data).filter(|data| !data.is_null());
             ErrorData::new(code, error.message, data)
         })?;
-        if let Some(original) = original {
-            *lock(&original) = Some(result.clone());
-        }
-        response(result).map_err(|error| unfit("the result", &error))
+        response(&result).map_err(|error| unfit("the result", &error))
     }
 }
 
-/// A result as the SDK sends it.
-fn response(mut result: Value) -> serde_json::Result<CallToolResponse> {
-    if result["resultType"] == "input_required" {
-        return serde_json::from_value(result).map(CallToolResponse::InputRequired);
+/// Begins the text as which a result passes through the SDK: its own types don't hold every number.
+const CARRIED: &str = "cuecard/result:";
+
+/// What stands before and after that text in the messages of the SDK.
+const CARRIERS: [(&str, &str); 2] = [
+    (r#""content":[{"type":"text","text":"#, "}]"),
+    (r#""requestState":"#, ""),
+];
+
+/// A result as the SDK sends it, to be made whole by [`with_result`].
+fn response(result: &str) -> serde_json::Result<CallToolResponse> {
+    let mut value: Value = serde_json::from_str(result)?;
+    let root = parse(result, &Limits::default()).root;
+    let members = root.iter().flat_map(Node::members);
+    // The SDK knows whether the client wants to hear of its type.
+    let members = members.filter(|member| member.key != "resultType");
+    let written = members.map(|member| format!("{}:{}", json!(member.key), member.value));
+    let mut written: Vec<String> = written.collect();
+    let carried = |written: Vec<String>| format!("{CARRIED}{}", written.join(","));
+    if value["resultType"] == "input_required" {
+        serde_json::from_value::<InputRequiredResult>(value)?;
+        return Ok(InputRequiredResult::from_request_state(carried(written)).into());
     }
-    if let Some(result) = result.as_object_mut() {
-        result.entry("content").or_insert_with(|| json!([]));
-        result
-            .entry("resultType")
-            .or_insert_with(|| "complete".into());
+    if let Some(value) = value.as_object_mut()
+        && !value.contains_key("content")
+    {
+        value.insert("content".to_owned(), json!([]));
+        written.insert(0, r#""content":[]"#.to_owned());
     }
+    serde_json::from_value::<CallToolResult>(value)?;
+    let content = json!([{ "type": "text", "text": carried(written) }]);
+    let result = json!({ "resultType": "complete", "content": content });
     serde_json::from_value::<CallToolResult>(result).map(Into::into)
 }
 
-/// Returns why a result of a tool is not one of the protocol, so that no client gets it.
-pub fn unfit_result(result: &Value) -> Option<String> {
-    Some(response(result.clone()).err()?.to_string())
+/// A message of the SDK, as a line, an event or a body, with the result that it carries as the handler gave it.
+pub(super) fn with_result(message: Bytes) -> Bytes {
+    let text = str::from_utf8(&message).unwrap_or_default();
+    let found = CARRIERS.iter().find_map(|(before, after)| {
+        let start = text.find(&format!("{before}\"{CARRIED}"))?;
+        let written = start + before.len();
+        let mut texts = serde_json::Deserializer::from_str(&text[written..]).into_iter();
+        let carried: String = texts.next()?.ok()?;
+        let end = written + texts.byte_offset() + after.len();
+        Some([&text[..start], &carried[CARRIED.len()..], text.get(end..)?].concat())
+    });
+    found.map_or(message.clone(), Bytes::from)
+}
+
+/// Returns why a result of a tool, as JSON text, is not one of the protocol, so that no client gets it.
+pub fn unfit_result(result: &str) -> Option<String> {
+    Some(response(result).err()?.to_string())
 }
 
 /// Something that the protocol does not know.

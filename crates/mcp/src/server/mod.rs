@@ -1,8 +1,8 @@
 //! MCP servers of ours: the demo, cassettes and the server for agents answer through this module.
 //!
 //! A server implements [`Handler`]: it introduces itself, lists its tools and answers calls, as plain JSON. Here it gets
-//! both eras of the protocol (`initialize` and `server/discover`), stdio ([`serve_stdio`]), Streamable HTTP
-//! ([`serve_http`]) and a pipe inside this process ([`connect`]).
+//! both eras of the protocol (`initialize` and `server/discover`), stdio ([`serve_stdio`]) and Streamable HTTP
+//! ([`serve_http`]).
 
 mod faults;
 mod handler;
@@ -18,16 +18,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::middleware::map_response;
+use axum::response::Response;
+use futures::TryStreamExt as _;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::IntoTransport;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use rmcp::{RoleServer, ServerHandler, Service, ServiceExt as _};
-use tokio::io::DuplexStream;
+use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 use tokio_util::sync::CancellationToken;
 
 use cuecard_runtime::listener::{DEFAULT_BODY_LIMIT, Guard, ListenerError};
 
+use handler::Adapter;
 use stdio::Lines;
 
 pub use faults::PlannedFaults;
@@ -42,33 +46,16 @@ pub const HTTP_PATH: &str = "/mcp";
 const MAX_SESSIONS: usize = 1_000;
 /// How long a call in flight may still take when the HTTP server is asked to stop.
 const HTTP_GRACE: Duration = Duration::from_secs(2);
-/// The size of the pipe in [`connect`], in bytes per direction.
+/// How much of the answers may wait to be written, in bytes.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// Serves one client on standard input and output until the input ends and everything is answered, or `shutdown`
-/// completes. `on_warning` is told what the client sent wrong and was read all the same.
+/// Serves one client on standard input and output until the input ends and everything is answered, a fault of an answer
+/// ends the stream or the server, or `shutdown` completes. `on_warning` is told what the client sent wrong and was read
+/// all the same.
 ///
 /// # Errors
 /// [`ServerError::Protocol`] when what arrives isn't the protocol.
 pub async fn serve_stdio(
-    handler: impl Handler,
-    on_warning: OnWarning,
-    shutdown: impl Future<Output = ()>,
-) -> Result<(), ServerError> {
-    let (reading, writing) = rmcp::transport::stdio_pipes();
-    let reading = WholeLines::new(reading, on_warning);
-    let lines = Lines::new(reading, writing, handler.grace());
-    tokio::select! {
-        ended = serve(handler::adapter(handler), lines) => ended,
-        () = shutdown => Ok(()),
-    }
-}
-
-/// As [`serve_stdio`], and carries out the `faults` of answers. One that ends the stream, or the server, ends this.
-///
-/// # Errors
-/// As [`serve_stdio`].
-pub async fn serve_stdio_with_faults(
     handler: impl Handler,
     faults: PlannedFaults,
     on_warning: OnWarning,
@@ -78,7 +65,7 @@ pub async fn serve_stdio_with_faults(
     let reading = WholeLines::new(reading, on_warning);
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let lines = Lines::new(reading, ours, handler.grace());
-    let serving = serve(handler::adapter(handler), lines);
+    let serving = serve(Adapter::new(handler), lines);
     let mut copying = pin!(faults::copy(theirs, writing, &faults));
     tokio::select! {
         _ = &mut copying => Ok(()),
@@ -105,8 +92,8 @@ pub async fn serve_http(
     on_ready: impl FnOnce(SocketAddr),
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
-    let adapter = handler::Typed::new(handler);
-    let clones: fn(&_) -> usize = handler::Typed::clones;
+    let adapter = Adapter::new(handler);
+    let clones: fn(&_) -> usize = Adapter::clones;
     serve_service_http(
         (adapter, clones),
         bind,
@@ -116,15 +103,6 @@ pub async fn serve_http(
         shutdown,
     )
     .await
-}
-
-/// Starts a server inside this process and gives the client's end of its pipe (JSON-RPC, one message a line). The
-/// server ends when that end is dropped.
-///
-/// # Panics
-/// Outside of a tokio runtime, as [`tokio::spawn`] does.
-pub fn connect(handler: impl Handler) -> DuplexStream {
-    connect_service(handler::adapter(handler))
 }
 
 /// Why a server ended, other than because it was asked to.
@@ -176,7 +154,9 @@ pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
     // Sessions end with this function, also when it is dropped.
     let _stop_on_drop = stop.clone().drop_guard();
     let service = http_service(service, clones, stop.clone());
-    let router = Router::new().route_service(HTTP_PATH, service);
+    let router = Router::new()
+        .route_service(HTTP_PATH, service)
+        .layer(map_response(with_results));
     let router = guard.wrap(whole_characters::wrap(router, on_warning));
     let server =
         axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
@@ -194,14 +174,9 @@ pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
     }
 }
 
-/// Serves `service` as [`connect`] does.
-pub(crate) fn connect_service(service: impl Service<RoleServer>) -> DuplexStream {
-    let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
-    tokio::spawn(async move {
-        // The client sees a server that fails as a closed pipe, which is all there is to tell it.
-        let _ = serve(service, ours).await;
-    });
-    theirs
+/// A response with the results that its messages carry; each message is a chunk.
+async fn with_results(response: Response) -> Response {
+    response.map(|body| Body::from_stream(body.into_data_stream().map_ok(handler::with_result)))
 }
 
 /// The service behind [`HTTP_PATH`]. The guard checks hosts and sizes for every server of ours, so the library's own
@@ -228,7 +203,7 @@ fn http_service<S: ServerHandler + Clone>(
 
 /// Serves `service` over `transport` until its client leaves.
 pub(crate) async fn serve<T, E, A>(
-    service: impl Service<RoleServer>,
+    service: impl ServerHandler,
     transport: T,
 ) -> Result<(), ServerError>
 where
@@ -244,5 +219,89 @@ where
     match running.waiting().await {
         Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServerError::Protocol(error.into())),
         Ok(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// A result with numbers that neither the SDK's types nor a [`Value`] holds, and with a member that nobody knows.
+    const RESULT: &str = r#"{"content":[{"type":"text","text":"a \"b\"","annotations":{"priority":0.123456789}}],"structuredContent":{"id":123456789012345678901,"ratio":1.50},"isError":false,"own":1}"#;
+
+    struct Exact;
+
+    impl Handler for Exact {
+        fn introduction(&self) -> Introduction {
+            Introduction::default()
+        }
+
+        fn tools(&self) -> Vec<Value> {
+            vec![json!({ "name": "get" })]
+        }
+
+        async fn call(
+            &self,
+            _tool: &str,
+            _arguments: Map<String, Value>,
+            _client: &Client,
+        ) -> Result<String, RpcError> {
+            Ok(RESULT.to_owned())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_result_goes_over_http_as_the_handler_gave_it() {
+        let (ready, address) = oneshot::channel();
+        let serving = serve_http(
+            Exact,
+            ([127, 0, 0, 1], 0).into(),
+            None,
+            Arc::new(|_| {}),
+            |address| ready.send(address).expect("somebody waits"),
+            std::future::pending(),
+        );
+        let asking = async {
+            cuecard_runtime::tls::install();
+            let url = format!("http://{}{HTTP_PATH}", address.await.expect("it listens"));
+            let client = reqwest::Client::builder()
+                .no_proxy()
+                .build()
+                .expect("a client");
+            let mut session = None;
+            let mut last = String::new();
+            let hello = json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            });
+            for message in [
+                json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+                json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+                json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "get"}}),
+            ] {
+                let mut request = client.post(&url).json(&message);
+                request = request.header("accept", "application/json, text/event-stream");
+                if let Some(session) = &session {
+                    request = request.header("mcp-session-id", session);
+                }
+                let answer = request.send().await.expect("an answer");
+                let given = answer.headers().get("mcp-session-id").cloned();
+                session = session.or(given);
+                last = answer.text().await.expect("a text");
+            }
+            last
+        };
+        let answer = tokio::select! {
+            answer = asking => answer,
+            ended = serving => panic!("{ended:?}"),
+        };
+        assert!(
+            answer.contains(&format!(r#""result":{RESULT}"#)),
+            "{answer}"
+        );
     }
 }

@@ -1,11 +1,10 @@
 //! What a sentence says must hold: `'Saved' is visible`, `the URL contains '/home'`, `there are 3 'Delete' buttons`.
 
-use super::phrase::{
-    CONTAINER_WORDS, Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored,
-};
-use super::sentence::{Token, TokenKind, after, is_address, plain_text};
-use super::verbs::take_value;
-use crate::{AssertKind, BrowserAssertion, Compare, ContainerKind, TextMatch};
+use super::counts::{any_alert, count, counted, counted_in, no_alert, number};
+use super::phrase::{Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored};
+use super::sentence::{Token, TokenKind, after, denies, is_address, plain_text, take_value};
+use super::verbs::take_verb;
+use crate::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use cuecard_source::value::{Json, as_text};
 
 /// What can be said of an element, and whether it is the opposite.
@@ -150,6 +149,14 @@ const AUXILIARIES: &[&str] = &[
     "already",
 ];
 
+/// Whether a word of an assertion says nothing about what is asserted: a verb, or one that joins.
+pub(super) fn is_said_of_nothing(token: &Token) -> bool {
+    token.is_any(JOINTS)
+        || token.is_any(AUXILIARIES)
+        || token.is_any(&["that", "was", "were", "make", "sure"])
+        || take_verb(std::slice::from_ref(token)).is_some()
+}
+
 const NEGATIONS: &[(&str, &str)] = &[
     ("isn't", "is not"),
     ("aren't", "are not"),
@@ -174,11 +181,7 @@ const TEXT_WORDS: &[&str] = &[
     "label",
 ];
 
-pub(super) const NUMBERS: &[&str] = &[
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-];
-
-type Claim = (BrowserAssertion, Option<Words>);
+pub(super) type Claim = (BrowserAssertion, Option<Words>);
 
 /// Whether words say something that holds or not.
 pub(super) fn is_claim(tokens: &[Token]) -> bool {
@@ -206,7 +209,10 @@ pub(super) fn claim(tokens: &[Token]) -> Result<Claim, String> {
     {
         return there_is(is, rest);
     }
-    if let Some(claim) = counted(tokens) {
+    if let Some(claim) = no_alert(tokens) {
+        return Ok(claim);
+    }
+    if let Some(claim) = counted(tokens).or_else(|| counted_in(tokens).map(Ok)) {
         return claim;
     }
     let mut problem = None;
@@ -394,6 +400,12 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     {
         return of_text(subject, text, (*matching, *says), negate);
     }
+    if let Some((number, compare)) = bound(tail) {
+        let number = number.to_string();
+        let mut claim = of_text(subject, number, (TextMatch::Equals, Says::Either), false)?;
+        claim.0.compare = compare;
+        return Ok(claim);
+    }
     if let Some((text, (matching, says))) = bare_value(tail) {
         return of_text(subject, text, (matching, says), false);
     }
@@ -402,11 +414,19 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
         None => (tail, None),
     };
     let seen = without_page(tail);
+    // `the status of Erik Lund is Disabled`
+    let is_cell = cell(subject).is_some() && within.is_none();
+    if let Some(text) = labelled_value(tail).filter(|_| is_cell) {
+        return of_text(subject, text, (TextMatch::Equals, Says::Either), false);
+    }
     let (mut key, negate) = saying(seen).ok_or_else(unclear)?;
     if key.is_empty() && (seen.len() < tail.len() || within.is_some()) {
         key = "visible".to_owned();
     }
     let Some((_, kind, is_opposite)) = STATES.iter().find(|(word, ..)| *word == key) else {
+        if let Some(text) = labelled_value(tail).filter(|_| within.is_none()) {
+            return of_text(subject, text, (TextMatch::Equals, Says::Either), false);
+        }
         return Err(format!(
             "`{key}` is not a state of an element: it can be visible, enabled, checked, focused, \
              editable or empty"
@@ -432,15 +452,41 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     Ok((assertion, Some(words)))
 }
 
+/// `is at least 3`, `should be at most 20`
+fn bound(tail: &[Token]) -> Option<(i64, Compare)> {
+    let at = tail.iter().position(|token| token.is("at"))?;
+    let (key, negate) = saying(&tail[..at])?;
+    let (number, compare, rest) = number(&tail[at..])?;
+    (key.is_empty() && !negate && at > 0 && rest.is_empty()).then_some((number, compare))
+}
+
 /// A text that is not in quotes behind words that only a text follows: `shows 3 unread`, `is set to Light`.
 fn bare_value(tail: &[Token]) -> Option<(String, (TextMatch, Says))> {
     (1..tail.len()).rev().find_map(|end| {
         let (key, negate) = saying(&tail[..end])?;
         let (_, matching, says) = SAYINGS.iter().find(|(known, ..)| *known == key)?;
         let is_clear = !key.is_empty() && !["has", "have"].contains(&key.as_str());
-        let text = plain_text(&tail[end..]).filter(|_| is_clear && !negate)?;
+        let is_denied = negate || denies(&tail[end..]);
+        let text = plain_text(&tail[end..]).filter(|_| is_clear && !is_denied)?;
         Some((text, (*matching, *says)))
     })
+}
+
+/// A text that is not in quotes behind `is`: `Active`, `41.6%`. In small letters it may say anything; what is denied needs
+/// quotes.
+fn labelled_value(tail: &[Token]) -> Option<String> {
+    let verb = tail
+        .iter()
+        .position(|token| token.is_any(&["is", "are", "be"]))?;
+    let are_said = tail[..verb]
+        .iter()
+        .all(|token| token.is_any(&["should", "must"]));
+    let text = tail[verb + 1..]
+        .iter()
+        .skip_while(|token| token.is_any(AUXILIARIES));
+    let said: Vec<Token> = text.cloned().collect();
+    let is_value = |text: &String| !text.starts_with(char::is_lowercase);
+    plain_text(&said).filter(|text| are_said && is_value(text))
 }
 
 /// A cell by its row and the heading of its column: `the status of Erik Lund`, `Erik Lund's status`.
@@ -475,7 +521,7 @@ fn plain_item(tokens: &[Token]) -> Option<Within> {
 }
 
 /// Says of a claim where on the page it is to hold.
-fn put_within((_, words): &mut Claim, within: Within) -> Result<(), String> {
+pub(super) fn put_within((_, words): &mut Claim, within: Within) -> Result<(), String> {
     match words {
         None => *words = Some((Phrase::itself(within), 0..0)),
         Some((phrase, _)) if phrase.within.is_none() => phrase.within = Some(within),
@@ -607,15 +653,10 @@ fn of_text(
             Err("of a part of the page write: … contains 'text'".to_owned())
         }
         // It may be a field, whose text is always empty.
-        _ if phrase.role.is_none()
-            && !phrase.is_container()
-            && (negate || matching == TextMatch::Equals) =>
-        {
-            Err(
-                "the kind of element is missing: write the 'name' field, or the 'name' heading"
-                    .to_owned(),
-            )
-        }
+        _ if phrase.is_label() && negate && matching == TextMatch::Contains => Err(
+            "the kind of element is missing: write the 'name' field, or the 'name' heading"
+                .to_owned(),
+        ),
         _ => of(AssertKind::Text, matching, Some(words)),
     }
 }
@@ -634,6 +675,11 @@ fn there_is(is: &Token, rest: &[Token]) -> Result<Claim, String> {
     };
     let rest = without_page(rest);
     match rest {
+        [no, rest @ ..] if no.is("no") && any_alert(rest).is_some() => {
+            let mut assertion = BrowserAssertion::new(AssertKind::Visible);
+            assertion.negate = !negate;
+            Ok((assertion, any_alert(rest).map(|phrase| (phrase, 0..0))))
+        }
         // A text that is nowhere.
         [no, rest @ ..]
             if no.is("no") && matches!(text_words(rest), [text] if text.as_str().is_none()) =>
@@ -647,76 +693,4 @@ fn there_is(is: &Token, rest: &[Token]) -> Result<Claim, String> {
         rest if !negate => count(rest),
         _ => Err(form()),
     }
-}
-
-/// The number that a word is.
-pub(super) fn figure(word: &str) -> Option<i64> {
-    let number = NUMBERS
-        .iter()
-        .position(|known| known.eq_ignore_ascii_case(word))?;
-    i64::try_from(number).ok()
-}
-
-/// `at least 3 'Delete' buttons`
-fn count(rest: &[Token]) -> Result<Claim, String> {
-    let form = || "write there are 3 'name' buttons".to_owned();
-    let (compare, shift, rest) = [
-        ("at least", Compare::AtLeast, 0),
-        ("at most", Compare::AtMost, 0),
-        ("more than", Compare::AtLeast, 1),
-        ("fewer than", Compare::AtMost, -1),
-        ("less than", Compare::AtMost, -1),
-        ("exactly", Compare::Equal, 0),
-        ("only", Compare::Equal, 0),
-    ]
-    .into_iter()
-    .find_map(|(words, compare, shift)| Some((compare, shift, after(rest, words)?)))
-    .unwrap_or((Compare::Equal, 0, rest));
-    let (number, rest) = rest.split_first().ok_or_else(form)?;
-    let word = number.as_str().ok_or_else(form)?.to_lowercase();
-    let number = figure(&word)
-        .or_else(|| word.parse::<u32>().ok().map(i64::from))
-        .map(|number| number + shift)
-        .filter(|number| *number >= 0)
-        .ok_or_else(form)?;
-    let words = Phrase::read_as(rest, true)?;
-    // Rows, items and lists are no names.
-    let is_kind = |phrase: &Phrase| {
-        let name = phrase.name.to_lowercase();
-        let stem = name.strip_suffix('s').unwrap_or(&name);
-        let known = |(word, _): &(&str, ContainerKind)| *word == stem || *word == name;
-        !phrase.is_quoted && phrase.role.is_none() && CONTAINER_WORDS.iter().any(known)
-    };
-    if words.0.is_container() || is_kind(&words.0) {
-        let why = "rows, items and lists can't be counted: count what they contain, as in";
-        return Err(format!("{why} there are 3 'Delete' buttons"));
-    }
-    let mut assertion = BrowserAssertion::new(AssertKind::Count);
-    assertion.compare = compare;
-    assertion.expected = Some(number.into());
-    Ok((assertion, Some(words)))
-}
-
-/// `only one 'Delete' button is visible`
-fn counted(tokens: &[Token]) -> Option<Result<Claim, String>> {
-    let (end, is_place) = match take_place(tokens) {
-        Some((outside, _)) => (outside.len(), true),
-        None => (without_page(tokens).len(), false),
-    };
-    let at = tokens[..end]
-        .iter()
-        .rposition(|token| token.is_any(&["is", "are"]))?;
-    let (key, negate) = saying(&tokens[at..end])?;
-    let is_visible = STATES.iter().any(|(word, kind, is_opposite)| {
-        *word == key && *kind == AssertKind::Visible && !is_opposite
-    });
-    if negate || !is_visible {
-        return None;
-    }
-    let mut claim = count(&tokens[..at]).ok()?;
-    if is_place {
-        let (_, within) = take_place(tokens)?;
-        put_within(&mut claim, within).ok()?;
-    }
-    Some(Ok(claim))
 }

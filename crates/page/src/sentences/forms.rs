@@ -15,6 +15,7 @@ const FORMS: &[(&str, &str)] = &[
     ("tap", "tap X"),
     ("push", "click X"),
     ("double-click", "double-click X"),
+    ("right-click", "right-click X"),
     ("press", "press KEY, or press KEY in X"),
     ("hover", "hover X"),
     ("type", "type 'text' into X"),

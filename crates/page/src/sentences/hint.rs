@@ -1,8 +1,9 @@
 //! Why a sentence means nothing on a page: the words of it that the page doesn't have, and what it says without them.
 
 use super::Translation;
+use super::assertion::is_said_of_nothing;
 use super::gist::{Part, holds, parts};
-use super::loose::{LooseIntent, gist};
+use super::loose::{LooseAction, gist};
 use super::sentence::{Sentence, Token};
 use super::surroundings::{hints, is_any_part};
 use super::synonyms::{are_alike, noun_of, plain_words};
@@ -38,7 +39,7 @@ impl Finder<'_> {
         let words = self.page_words();
         let is_there = |token: &&Token| !is_missing(token, &words);
         match gist(&sentence) {
-            Some(LooseIntent::Action { action, verb, rest }) => {
+            Some(LooseAction { action, verb, rest }) => {
                 let found: Vec<Token> = rest.iter().filter(is_there).cloned().collect();
                 let meant = match found.len() == rest.len() {
                     true => None,
@@ -51,18 +52,17 @@ impl Finder<'_> {
                         .and_then(|(_, _, target)| self.click_on(target)),
                 }
             }
-            Some(LooseIntent::Claim { subject, said }) => {
-                let all = [subject, said].concat();
+            None => {
+                let said = sentence
+                    .tokens
+                    .iter()
+                    .filter(|token| !is_said_of_nothing(token));
+                let said: Vec<Token> = said.cloned().collect();
                 Hint {
-                    missing: missing(subject, &words),
-                    say: self.nearest_claim(&all),
+                    missing: missing(&said, &words),
+                    say: self.nearest_claim(&said),
                 }
             }
-            Some(LooseIntent::Visible { subject }) => Hint {
-                missing: missing(subject, &words),
-                say: self.nearest_claim(subject),
-            },
-            None => Hint::default(),
         }
     }
 
@@ -84,7 +84,6 @@ impl Finder<'_> {
                 Part::Words { words, .. } => words,
                 Part::Noun(..) | Part::Nth { .. } => Vec::new(),
             })
-            .filter(|word| word != "was" && word != "were")
             .collect();
         if wanted.len() < 2 {
             return None;
@@ -174,7 +173,11 @@ mod tests {
                 &[],
                 Some("verify 'Draft saved 10:42' is visible"),
             ),
-            ("Check that the draft was last saved at 10:42", &[], None),
+            (
+                "Check that the draft was last saved at 10:42",
+                &["last"],
+                None,
+            ),
             ("click the golden 'Undo'", &["golden", "Undo"], None),
             ("", &[], None),
         ] {

@@ -5,12 +5,16 @@
 //! the only one that is meant: never a guess.
 
 mod assertion;
+mod counts;
 mod forms;
 mod gist;
 mod hint;
+mod items;
 mod keys;
+mod labels;
 mod loose;
 mod phrase;
+mod proposals;
 mod resolve;
 mod sentence;
 mod surroundings;
@@ -41,6 +45,8 @@ pub enum Understanding {
     NotUnderstood {
         /// Why, in words.
         reason: String,
+        /// Whether it says what is not to be done: nobody else may read it as something to do.
+        is_final: bool,
     },
     /// It asks for more than one thing.
     Compound {
@@ -89,6 +95,8 @@ pub enum Pool {
     Files,
     /// What can be checked, selected or pressed.
     Selectable,
+    /// What a label says: the field of that name, the cell in that column, or the text beside the label.
+    Labelled,
     /// Everything that can be seen, but no links to other places of the page.
     NoAnchors,
     /// Everything that can be seen, headings, images and texts included.
@@ -98,7 +106,7 @@ pub enum Pool {
 impl Pool {
     /// Whether elements that nobody can use may be meant.
     fn is_anything(self) -> bool {
-        matches!(self, Self::Anything | Self::NoAnchors)
+        matches!(self, Self::Anything | Self::NoAnchors | Self::Labelled)
     }
 }
 
@@ -128,8 +136,8 @@ pub enum Translation {
         candidates: Vec<NodeId>,
         /// The same in words.
         words: Vec<String>,
-        /// A sentence for one of the first of them that is clear, such as `click 'Delete' in the 'Invoice 1' row`.
-        say: Option<String>,
+        /// A sentence for each of the first of them that means it alone, such as `click 'Delete' in the 'Invoice 1' row`.
+        say: Vec<String>,
     },
     /// None could be meant.
     NotFound(NotFound),
@@ -139,14 +147,16 @@ pub enum Translation {
 pub fn understand(sentence: &str) -> Understanding {
     match Sentence::read(sentence) {
         Ok(sentence) => verbs::intent(&sentence),
-        Err(reason) => Understanding::NotUnderstood { reason },
+        Err(reason) => Understanding::NotUnderstood {
+            reason,
+            is_final: false,
+        },
     }
 }
 
-/// Whether a sentence wants something to be open that is open, or closed that is closed: `expand X`. `is_open` is what it
-/// is, if it folds.
-pub fn is_done_already(sentence: &str, is_open: Option<bool>) -> bool {
-    is_open.is_some() && is_open == wanted_open(sentence)
+/// Whether a sentence denies something outside of quotes: `do not`, `never`, `is not`, `without`.
+pub fn denies(sentence: &str) -> bool {
+    Sentence::read(sentence).is_ok_and(|sentence| sentence::denies(&sentence.tokens))
 }
 
 /// Whether a sentence wants something to be open, or closed, and clicks it to that end.
@@ -157,6 +167,20 @@ pub fn wanted_open(sentence: &str) -> Option<bool> {
         }
         _ => None,
     }
+}
+
+/// Whether a sentence says what a label's value is: `the status of Erik Lund is 'Active'`.
+pub fn names_label(sentence: &str) -> bool {
+    matches!(understand(sentence), Understanding::Understood(intent) if intent.pool == Pool::Labelled)
+}
+
+/// Whether a sentence counts the items of a place: `the table has 4 rows`.
+pub fn counts_items(sentence: &str) -> bool {
+    let Understanding::Understood(intent) = understand(sentence) else {
+        return false;
+    };
+    let role = intent.phrase.and_then(|phrase| phrase.role);
+    matches!(role, Some(RoleWord::Item | RoleWord::Row))
 }
 
 /// Whether a sentence says by its place among others which one it means: `the second post`.
@@ -179,7 +203,7 @@ impl Finder<'_> {
     pub fn translate(&self, sentence: &str) -> Translation {
         let translation = match understand(sentence) {
             Understanding::Understood(intent) => self.resolve(&intent),
-            Understanding::NotUnderstood { reason } => Translation::NotUnderstood { reason },
+            Understanding::NotUnderstood { reason, .. } => Translation::NotUnderstood { reason },
             Understanding::Compound { parts } => Translation::Compound { parts },
         };
         match translation {
@@ -208,12 +232,31 @@ impl Finder<'_> {
                 .is_some_and(|element| element.is(state))
         };
         let found = self.meant(phrase, other).ok()?;
-        found.elements.iter().all(is_so).then_some(found)
+        (!found.is_part && found.elements.iter().all(is_so)).then_some(found)
     }
 
     /// What a sentence that was read means on this page.
     pub fn resolve(&self, intent: &Intent) -> Translation {
         let mut step = intent.step.clone();
+        if step.action_type == ActionKind::Click {
+            step.wants_open = opens(intent.pool);
+        }
+        // `Close the deal` may be the name of a button.
+        let whole = Phrase::named(&step.description);
+        if step.wants_open.is_some()
+            && let Ok(found) = self.meant(&whole, Pool::Interactive)
+            && let [target] = found.elements.as_slice()
+        {
+            step.wants_open = None;
+            step.target = self
+                .state
+                .element(*target)
+                .and_then(|own| own.highlight_index);
+            return Translation::Step {
+                step: Box::new(step),
+                target: Some(*target),
+            };
+        }
         let Some(phrase) = &intent.phrase else {
             return Translation::Step {
                 step: Box::new(step),
@@ -224,13 +267,20 @@ impl Finder<'_> {
             .assertion
             .as_ref()
             .is_some_and(|assertion| !assertion.kind.needs_one());
-        let meant = self.meant(phrase, intent.pool);
+        // `Email contains '@'` asks for what the field holds.
+        let holds_text = step
+            .assertion
+            .as_ref()
+            .is_some_and(|own| own.kind == AssertKind::Text);
+        let field = (holds_text && phrase.is_label() && intent.pool == Pool::Anything)
+            .then(|| self.meant(phrase, Pool::FieldsAndSelects).ok())
+            .flatten();
+        let meant = field.map_or_else(|| self.meant(phrase, intent.pool), Ok);
         let meant = meant.or_else(|not_found| self.is_so(phrase, intent.pool).ok_or(not_found));
         match meant {
             Err(mut not_found) => {
-                not_found.say = self
-                    .nearest_sentence(intent, phrase)
-                    .or_else(|| self.toggled(intent, phrase));
+                not_found.say = self.nearest_sentences(intent, phrase);
+                not_found.say.extend(self.toggled(intent, phrase));
                 Translation::NotFound(not_found)
             }
             // Of what is asserted a part of a name is not enough, whether it is to be there or not.
@@ -238,7 +288,7 @@ impl Finder<'_> {
                 elements, is_part, ..
             }) if (elements.len() > 1 && !is_count) || (is_part && step.assertion.is_some()) => {
                 let words = elements.iter().map(|&id| self.in_words(id)).collect();
-                let say = self.clearer_sentence(intent, phrase, &elements);
+                let say = self.clearer_sentences(intent, phrase, &elements);
                 Translation::Ambiguous {
                     candidates: elements,
                     words,
@@ -259,8 +309,16 @@ impl Finder<'_> {
                         phrase: format!("text in {phrase}"),
                         nearest: elements.iter().map(|&id| self.in_words(id)).collect(),
                         count: None,
-                        say: None,
+                        say: Vec::new(),
                     });
+                }
+                let is_field = |id: &NodeId| self.is_in_pool(*id, Pool::FieldsAndSelects);
+                if let Some(assertion) = &mut step.assertion
+                    && assertion.kind == AssertKind::Text
+                    && phrase.is_label()
+                    && target.as_ref().is_some_and(is_field)
+                {
+                    assertion.kind = AssertKind::Value;
                 }
                 step.whole_name = target
                     .filter(|_| is_part)

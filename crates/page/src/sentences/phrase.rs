@@ -52,6 +52,11 @@ pub enum RoleWord {
     Image,
     Icon,
     Slider,
+    Alert,
+    /// What is counted: a row of a table, without its headings.
+    Row,
+    /// What is counted: a row, a card, an entry of a list.
+    Item,
 }
 
 /// Words for roles; longer ones first, so that "radio button" is not a button.
@@ -94,6 +99,7 @@ const ROLE_WORDS: &[(&str, RoleWord)] = &[
     ("picture", RoleWord::Image),
     ("icon", RoleWord::Icon),
     ("slider", RoleWord::Slider),
+    ("alert", RoleWord::Alert),
 ];
 
 /// What people call containers. Longer ones first.
@@ -239,6 +245,9 @@ impl RoleWord {
             Self::Image => &["img", "image"],
             Self::Icon => &["button", "link", "img", "image"],
             Self::Slider => &["slider"],
+            Self::Alert => &["alert"],
+            Self::Row => &["row"],
+            Self::Item => &["listitem", "row", "article", "treeitem", "option"],
         }
     }
 
@@ -274,6 +283,9 @@ impl RoleWord {
             Self::Image => "image",
             Self::Icon => "icon",
             Self::Slider => "slider",
+            Self::Alert => "alert",
+            Self::Row => "row",
+            Self::Item => "item",
         }
     }
 }
@@ -416,6 +428,11 @@ impl Phrase {
         self.name.is_empty() && self.role.is_none()
     }
 
+    /// Whether a name alone is said of it, and where it is: that may be the label of what is meant.
+    pub(super) fn is_label(&self) -> bool {
+        !self.name.is_empty() && self.role.is_none() && self.position.is_none()
+    }
+
     /// With the ordinal as a word of its name: `Last name` is a name, too.
     pub(super) fn with_ordinal_in_name(&self) -> Option<Self> {
         let position = self.position.filter(|_| !self.is_quoted)?;
@@ -473,6 +490,25 @@ impl Phrase {
             },
         };
         Ok((phrase, span(tokens)))
+    }
+
+    /// What is counted in a place: rows, or any items.
+    pub(super) fn counted(noun: &Token, within: Within) -> Option<Self> {
+        let noun = noun.as_str()?.to_lowercase();
+        let stem = noun.strip_suffix("ies").map(|stem| format!("{stem}y"));
+        let is_it = |word: &str| {
+            word == noun || Some(word) == noun.strip_suffix('s') || Some(word) == stem.as_deref()
+        };
+        let (_, kind) = CONTAINER_WORDS.iter().find(|(word, _)| is_it(word))?;
+        let role = match kind {
+            ContainerKind::Row => RoleWord::Row,
+            kind if kind.is_item() => RoleWord::Item,
+            _ => return None,
+        };
+        Some(Self {
+            within: Some(within),
+            ..Self::nameless(role)
+        })
     }
 
     /// A container itself, by a name that need not stand in quotes: `the Invoice 7 row`.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::Pool;
 use super::phrase::{Phrase, RoleWord, Within};
-use super::{Intent, Pool, Understanding, understand};
 use crate::ContainerKind;
 use crate::carriers::carriers;
 use crate::containers::{Place, is_cell};
@@ -15,10 +15,7 @@ use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::value::Json;
 
 /// How many elements a message lists.
-const SHOWN: usize = 5;
-
-/// For how many elements words are sought that are clear: each look searches the page.
-const MOST_TRIED: usize = 10;
+pub(super) const SHOWN: usize = 5;
 
 /// How many names are looked at as what a name may be a slip of.
 const MOST_COMPARED: usize = 2_000;
@@ -43,8 +40,8 @@ pub struct NotFound {
     pub nearest: Vec<String>,
     /// How many there are, if one of them in an order was meant, or the only one.
     pub count: Option<usize>,
-    /// A sentence that means one of what comes near.
-    pub say: Option<String>,
+    /// A sentence for each of these that means it alone, as far as there is one.
+    pub say: Vec<String>,
 }
 
 impl fmt::Display for NotFound {
@@ -63,6 +60,9 @@ impl Finder<'_> {
     /// # Errors
     /// If nothing fits, with what comes near.
     pub fn meant(&self, phrase: &Phrase, pool: Pool) -> Result<Found, NotFound> {
+        if pool == Pool::Labelled {
+            return self.labelled(phrase);
+        }
         if let Some(whole) = phrase.with_ordinal_in_name()
             && let Ok(found) = self.meant(&whole, pool)
         {
@@ -100,42 +100,59 @@ impl Finder<'_> {
                 }
             }
         }
-        if let Some(unclear) = phrase
-            .within
-            .as_ref()
-            .and_then(|within| self.unnamed_unclear(within))
-        {
-            return Err(unclear);
-        }
-        let container = phrase.within.as_ref().filter(|within| self.lacks(within));
+        let none = self.none_fits(phrase, pool);
         Err(NotFound {
+            count: none.count.or(count),
+            ..none
+        })
+    }
+
+    /// Why nothing is meant, with what comes near.
+    pub(super) fn none_fits(&self, phrase: &Phrase, pool: Pool) -> NotFound {
+        let within = phrase.within.as_ref();
+        if let Some(unclear) = within.and_then(|within| self.unnamed_unclear(within)) {
+            return unclear;
+        }
+        let container = within.filter(|within| self.lacks(within, phrase.role));
+        NotFound {
             phrase: container.map_or_else(|| phrase.to_string(), ToString::to_string),
             nearest: self.nearest(phrase, pool),
-            count,
-            say: None,
-        })
+            count: None,
+            say: Vec::new(),
+        }
     }
 
     /// Why nobody can say what is in a place: there is none, or of those without a name several. A dialog may be closed.
     pub fn unclear_place(&self, phrase: &Phrase) -> Option<NotFound> {
+        if let Some(within) = &phrase.within
+            && phrase.role == Some(RoleWord::Item)
+            && self.are_unclear(phrase)
+        {
+            return Some(NotFound {
+                phrase: format!("clear number of items in the {within}"),
+                nearest: Vec::new(),
+                count: None,
+                say: Vec::new(),
+            });
+        }
         let within = phrase.within.as_ref().filter(|_| !phrase.is_container())?;
-        let is_gone =
-            within.name.is_some() && within.kind != ContainerKind::Dialog && self.lacks(within);
+        let is_gone = within.name.is_some()
+            && within.kind != ContainerKind::Dialog
+            && self.lacks(within, phrase.role);
         match is_gone {
             true => Some(NotFound {
                 phrase: within.to_string(),
                 nearest: Vec::new(),
                 count: None,
-                say: None,
+                say: Vec::new(),
             }),
             false => self.unnamed_unclear(within),
         }
     }
 
     /// Whether the page has no such place.
-    fn lacks(&self, within: &Within) -> bool {
-        let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
-        places.is_empty()
+    fn lacks(&self, within: &Within, role: Option<RoleWord>) -> bool {
+        self.places_said(within, role).is_empty()
     }
 
     fn unnamed_unclear(&self, within: &Within) -> Option<NotFound> {
@@ -156,7 +173,7 @@ impl Finder<'_> {
             },
             nearest: Vec::new(),
             count,
-            say: None,
+            say: Vec::new(),
         })
     }
 
@@ -170,6 +187,18 @@ impl Finder<'_> {
         let found = match (&phrase.within, phrase.name.is_empty()) {
             (Some(within), true) if phrase.is_container() => {
                 self.containers_meant(elements, within, pool)
+            }
+            (_, true) if matches!(phrase.role, Some(RoleWord::Item | RoleWord::Row)) => {
+                // An item in another one is counted with that.
+                let is_inner = |id: &NodeId| {
+                    let mut around = self.state.ancestors(*id);
+                    around.any(|outer| elements.contains(&outer))
+                };
+                elements
+                    .iter()
+                    .copied()
+                    .filter(|id| !is_inner(id))
+                    .collect()
             }
             (_, true) if phrase.role.is_some() || phrase.is_any() => elements.to_vec(),
             _ => return self.fitting_name(elements, phrase, pool),
@@ -238,233 +267,33 @@ impl Finder<'_> {
             .is_some_and(|element| is_in(element, pool))
     }
 
-    /// A sentence as it is, but for the element in it.
-    fn sentence_with(intent: &Intent, phrase: &Phrase) -> Option<String> {
-        let text = &intent.step.description;
-        let (before, after) = (text.get(..intent.span.start)?, text.get(intent.span.end..)?);
-        let needs_article = phrase.position.is_some() || phrase.name.is_empty();
-        let article = if needs_article { "the " } else { "" };
-        (!intent.span.is_empty()).then(|| format!("{before}{article}{phrase}{after}"))
-    }
-
-    /// The sentence with these words for its element, if it is understood and means only this one.
-    fn tried(
-        &self,
-        intent: &Intent,
-        phrase: &Phrase,
-        means: impl Fn(NodeId) -> bool,
-    ) -> Option<String> {
-        let sentence = Self::sentence_with(intent, phrase)?;
-        let Understanding::Understood(again) = understand(&sentence) else {
-            return None;
-        };
-        let found = self.meant(again.phrase.as_ref()?, again.pool).ok()?;
-        let is_same =
-            again.pool == intent.pool && again.step.action_type == intent.step.action_type;
-        matches!(found.elements.as_slice(), [one] if is_same && means(*one)).then_some(sentence)
-    }
-
-    /// A sentence for one of the first elements that means it alone.
-    pub(super) fn clearer_sentence(
-        &self,
-        intent: &Intent,
-        phrase: &Phrase,
-        elements: &[NodeId],
-    ) -> Option<String> {
-        let first = || elements.iter().take(MOST_TRIED).enumerate();
-        let of = |make: &dyn Fn(NodeId) -> Vec<Phrase>| {
-            first().find_map(|(_, &id)| {
-                make(id)
-                    .iter()
-                    .find_map(|phrase| self.tried(intent, phrase, |found| found == id))
-            })
-        };
-        of(&|id| self.with_role(phrase, id).into_iter().collect())
-            .or_else(|| of(&|id| self.with_places(phrase, id)))
-            .or_else(|| {
-                first().find_map(|(nth, &id)| {
-                    let phrase = Phrase {
-                        position: i32::try_from(nth + 1).ok(),
-                        ..phrase.clone()
-                    };
-                    self.tried(intent, &phrase, |found| found == id)
-                })
-            })
-    }
-
-    /// A sentence that means one element which comes near: what has the name but not the role, then what has the name
-    /// but stands in another kind of container, then what has almost the name.
-    pub(super) fn nearest_sentence(&self, intent: &Intent, phrase: &Phrase) -> Option<String> {
-        if let Some(within) = phrase
-            .within
-            .as_ref()
-            .filter(|within| within.name.is_none())
-        {
-            let anywhere = Phrase {
-                within: None,
-                ..phrase.clone()
-            };
-            let places = self.all_of(within.kind);
-            let mut elements = self.meant(&anywhere, intent.pool).ok()?.elements;
-            elements.retain(|id| {
-                places
-                    .iter()
-                    .any(|place| self.range(*place).contains(&id.0))
-            });
-            return self.clearer_sentence(intent, &anywhere, &elements);
-        }
-        let mut phrases = Vec::new();
-        if phrase.role.is_some() && !phrase.name.is_empty() {
-            phrases.push(Phrase {
-                role: None,
-                ..phrase.clone()
-            });
-        }
-        if let Some(within) = &phrase.within {
-            let kinds = [
-                ContainerKind::Row,
-                ContainerKind::Item,
-                ContainerKind::Section,
-            ];
-            phrases.extend(kinds.map(|kind| Phrase {
-                within: Some(Within {
-                    kind,
-                    ..within.clone()
-                }),
-                ..phrase.clone()
-            }));
-        }
-        let tried = phrases
-            .iter()
-            .find_map(|phrase| self.tried(intent, phrase, |_| true));
-        let sought = NameQuery::new(&phrase.name);
-        let near = |id: &NodeId| {
-            let element = self.state.element(*id);
-            element.is_some_and(|element| {
-                sought.common_words(&element.name) == 0
-                    || sought.fits(&element.name, NameMatch::Words)
-            })
-        };
-        tried.or_else(|| {
-            let mut nearest = self.nearest_elements(phrase, intent.pool);
-            // `Log in` is no `Log out`, and another row is no slip.
-            nearest.retain(near);
-            nearest.into_iter().take(SHOWN).find_map(|id| {
-                let named = Phrase {
-                    within: phrase.within.clone(),
-                    ..self.phrase_of(id)?
-                };
-                let places = match named.within {
-                    Some(_) => Vec::new(),
-                    None => self.with_places(&named, id),
-                };
-                let mut phrases = [named].into_iter().chain(places);
-                phrases.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
-            })
-        })
-    }
-
-    /// A sentence that clicks a button which stays pressed: it is no checkbox, which can be turned on whatever it is.
-    pub(super) fn toggled(&self, intent: &Intent, phrase: &Phrase) -> Option<String> {
-        let phrase = Phrase {
-            role: None,
-            ..phrase.clone()
-        };
-        let found = self.meant(&phrase, Pool::Interactive).ok()?;
-        let stays_pressed = |id: &NodeId| {
-            let element = self.state.element(*id);
-            element.is_some_and(|element| element.attribute("aria-pressed").is_some())
-        };
-        let is_it = intent.pool == Pool::Checks
-            && matches!(found.elements.as_slice(), [one] if stays_pressed(one));
-        is_it.then(|| format!("click {phrase}"))
-    }
-
-    /// With the role of an element, if none was said.
-    fn with_role(&self, phrase: &Phrase, id: NodeId) -> Option<Phrase> {
-        let role = RoleWord::of(&self.state.element(id)?.role)?;
-        (phrase.role.is_none() && !phrase.is_container()).then(|| Phrase {
-            role: Some(role),
-            ..phrase.clone()
-        })
-    }
-
-    /// With each of the containers of an element that has a name.
-    fn with_places(&self, phrase: &Phrase, id: NodeId) -> Vec<Phrase> {
-        let place = self.place_of(id).map(|(role, name)| Within {
-            name: Some(name),
-            is_quoted: true,
-            kind: ContainerKind::of_role(&role),
-        });
-        let landmark = self.landmark_of(id).map(|kind| Within {
-            name: None,
-            is_quoted: false,
-            kind,
-        });
-        let item = self.item_container(id).map(|(_, container)| Within {
-            name: container.text,
-            is_quoted: true,
-            kind: container.kind,
-        });
-        let within = place
-            .into_iter()
-            .chain(item)
-            .chain(landmark)
-            .filter(|_| !phrase.is_container())
-            .map(|within| Phrase {
-                within: Some(within),
-                ..phrase.clone()
-            });
-        within.collect()
-    }
-
-    /// An element by its name and role.
-    fn phrase_of(&self, id: NodeId) -> Option<Phrase> {
-        let element = self.state.element(id)?;
-        let text = single_spaces(name(element).or_else(|| label(element)).unwrap_or_default());
-        let name = match text.is_empty() {
-            true => self.text(id)?,
-            false => text,
-        };
-        Some(Phrase {
-            role: RoleWord::of(&element.role),
-            ..Phrase::named(&name)
-        })
-    }
-
-    /// Words that mean one element alone, such as `'Delete' button in the 'Invoice 1' row`. None if there are none.
-    pub fn words_for(&self, id: NodeId) -> Option<String> {
-        let phrase = self.phrase_of(id)?;
-        let means_it = |phrase: &Phrase| {
-            self.meant(phrase, Pool::Interactive)
-                .is_ok_and(|found| found.elements == [id])
-        };
-        let places = self.with_places(&phrase, id);
-        let clear = [phrase].into_iter().chain(places).find(means_it);
-        clear.map(|phrase| phrase.to_string())
-    }
-
     /// The elements that may be meant, those that a pointer reaches apart from the others.
-    fn pool(&self, phrase: &Phrase, pool: Pool) -> (Vec<NodeId>, Vec<NodeId>) {
+    pub(super) fn pool(&self, phrase: &Phrase, pool: Pool) -> (Vec<NodeId>, Vec<NodeId>) {
         let places = phrase
             .within
             .as_ref()
             .filter(|_| !phrase.is_container())
-            .map(|within| self.places(within.kind, within.name.as_deref(), within.is_quoted));
+            .map(|within| self.places_said(within, phrase.role));
         let is_inside = |id: NodeId| {
             places
                 .as_ref()
                 .is_none_or(|places| places.iter().any(|place| place.contains(&id.0)))
         };
-        let has_role = |element: &DomElement| {
+        let has_role = |id: NodeId, element: &DomElement| {
             phrase.role.is_none_or(|role| {
+                if matches!(role, RoleWord::Item | RoleWord::Row) {
+                    let range = self.range(id);
+                    let holds_it = |place: &Place| place.start < id.0 && range.end <= place.end;
+                    return self.is_counted(id, element, role)
+                        && places.iter().flatten().any(holds_it);
+                }
                 role.roles().contains(&element.role.as_str())
                     || (role.may_lack_role() && element.role.is_empty() && element.is_interactive)
             })
         };
         let (mut reachable, mut rest) = (Vec::new(), Vec::new());
         for (id, element) in self.state.elements() {
-            if !is_inside(id) || !has_role(element) || !is_in(element, pool) {
+            if !is_inside(id) || !has_role(id, element) || !is_in(element, pool) {
                 continue;
             }
             let is_first = match pool {
@@ -529,22 +358,7 @@ impl Finder<'_> {
         level: &dyn Fn(&str) -> bool,
     ) -> Vec<NodeId> {
         if pool.is_anything() && phrase.role.is_none() {
-            let found = self.with_text(elements, level);
-            let in_item = phrase
-                .within
-                .as_ref()
-                .is_some_and(|within| within.kind.is_item());
-            if !found.is_empty() || !in_item {
-                return found;
-            }
-            let cells = elements.iter().copied().filter(|&id| {
-                let mut element = self.state.element(id).into_iter();
-                element.any(|element| matches!(element.role.as_str(), "cell" | "gridcell"))
-                    && self
-                        .column_heading(id)
-                        .is_some_and(|heading| level(&heading))
-            });
-            return cells.collect();
+            return self.with_text(elements, level);
         }
         let is_nameless = |id: &NodeId| {
             self.state.element(*id).is_some_and(|element| {
@@ -631,7 +445,11 @@ impl Finder<'_> {
     }
 
     /// The innermost elements without a name whose text fits.
-    fn with_text(&self, elements: &[NodeId], level: &dyn Fn(&str) -> bool) -> Vec<NodeId> {
+    pub(super) fn with_text(
+        &self,
+        elements: &[NodeId],
+        level: &dyn Fn(&str) -> bool,
+    ) -> Vec<NodeId> {
         let found: Vec<NodeId> = elements
             .iter()
             .copied()
@@ -669,7 +487,7 @@ impl Finder<'_> {
     }
 
     /// What comes near: names with some of the words, then what the name may be a slip of.
-    fn nearest_elements(&self, phrase: &Phrase, pool: Pool) -> Vec<NodeId> {
+    pub(super) fn nearest_elements(&self, phrase: &Phrase, pool: Pool) -> Vec<NodeId> {
         let container = phrase
             .within
             .as_ref()
@@ -702,15 +520,15 @@ impl Finder<'_> {
     }
 }
 
-fn name(element: &DomElement) -> Option<&str> {
+pub(super) fn name(element: &DomElement) -> Option<&str> {
     Some(element.name.as_str()).filter(|name| !name.is_empty())
 }
 
-fn label(element: &DomElement) -> Option<&str> {
+pub(super) fn label(element: &DomElement) -> Option<&str> {
     Some(element.label.as_str()).filter(|label| !label.is_empty())
 }
 
-fn placeholder(element: &DomElement) -> Option<&str> {
+pub(super) fn placeholder(element: &DomElement) -> Option<&str> {
     element
         .attribute("placeholder")
         .filter(|text| !text.is_empty())
@@ -733,6 +551,7 @@ pub(super) fn is_in(element: &DomElement, pool: Pool) -> bool {
                     role,
                     "textbox" | "searchbox" | "combobox" | "spinbutton" | "slider"
                 ) || tag == "textarea"
+                    || element.is(State::Editable)
                     || (tag == "input" && is_typed(element)))
                 && tag != "select"
         }
@@ -786,7 +605,7 @@ pub(super) fn is_in(element: &DomElement, pool: Pool) -> bool {
                     .attribute("href")
                     .is_some_and(|href| href.len() > 1 && href.starts_with('#'))
         }
-        Pool::Anything => true,
+        Pool::Anything | Pool::Labelled => true,
     }
 }
 

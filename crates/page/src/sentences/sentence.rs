@@ -1,5 +1,7 @@
 //! A sentence as words, quotes and references.
 
+use crate::InputValue;
+
 /// The longest sentence in characters.
 pub(super) const LONGEST: usize = 2_000;
 
@@ -82,6 +84,17 @@ pub(super) fn plain_text(tokens: &[Token]) -> Option<String> {
     words
         .map(|words| words.join(" "))
         .filter(|text| !text.is_empty())
+}
+
+/// Words with which a sentence says that something is not to be done, or not so.
+const DENIALS: &[&str] = &["not", "never", "no", "except", "unless", "without"];
+
+/// Whether words outside of quotes deny something.
+pub(super) fn denies(tokens: &[Token]) -> bool {
+    let is_short = |word: &str| word.to_lowercase().replace('’', "'").ends_with("n't");
+    tokens.iter().any(|token| {
+        token.is_any(DENIALS) || token.is("cannot") || token.as_str().is_some_and(is_short)
+    })
 }
 
 /// Opening quotes with those that close them.
@@ -288,4 +301,44 @@ pub(super) fn is_address(text: &str) -> bool {
         .any(|start| text.starts_with(start));
     (has_scheme || is_path || text.starts_with("{{")) && !text.contains(char::is_whitespace)
         || (text.starts_with("{{") && text.ends_with("}}"))
+}
+
+/// A value in quotes, a reference or a number, and what follows it.
+pub(super) fn take_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
+    let (first, rest) = tokens.split_first()?;
+    let value = match &first.kind {
+        TokenKind::Quoted(text) | TokenKind::Reference(text) => InputValue::Text(text.clone()),
+        TokenKind::Word(word) => {
+            let is_number = word.parse::<f64>().is_ok_and(f64::is_finite)
+                && word.starts_with(|sign: char| sign.is_ascii_digit() || sign == '-');
+            if !is_number {
+                return None;
+            }
+            match word.parse::<i64>() {
+                Ok(number) if number.to_string() == *word => InputValue::Number(number.into()),
+                // As it is written: `1.50` stays so.
+                _ => InputValue::Text(word.clone()),
+            }
+        }
+        TokenKind::Break => return None,
+    };
+    Some((value, rest))
+}
+
+/// A value that is clear without quotes: an e-mail address, groups of digits, or one word before `into`.
+pub(super) fn take_bare_value<'t>(
+    tokens: &'t [Token],
+    into: &[&str],
+) -> Option<(InputValue, &'t [Token])> {
+    let at = tokens.iter().position(|token| token.is_any(into))?;
+    let (value, rest) = tokens.split_at(at);
+    let text = plain_text(value)?;
+    let is_mail = text
+        .split_once('@')
+        .is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && value.len() == 1);
+    let are_figures = text
+        .split(' ')
+        .all(|word| word.contains(|sign: char| sign.is_ascii_digit()));
+    let is_before_into = value.len() == 1 && rest[0].is("into");
+    (is_mail || are_figures || is_before_into).then_some((InputValue::Text(text), rest))
 }

@@ -410,31 +410,6 @@ impl Finder<'_> {
         }
         whole
     }
-
-    /// Whether what a sentence said of an element is remembered with it: it stands in the same item, or near it.
-    /// Otherwise the text could stay where it is when the sentence is no longer true.
-    pub(super) fn is_kept(&self, id: NodeId, parts: &[Part]) -> bool {
-        let Some(Some(scope)) = self.scope(id, &self.called(id), parts) else {
-            return true;
-        };
-        let place = self.range(scope);
-        let item = self.item_around(id).map(|item| self.range(item));
-        if item.is_some_and(|item| item.start <= place.start && place.end <= item.end) {
-            return true;
-        }
-        let Some(known) = self.fingerprint(id) else {
-            return false;
-        };
-        let outline = known.outline.iter().filter_map(|one| one.text.as_ref());
-        let texts: Vec<Vec<String>> = outline
-            .chain(&known.text)
-            .map(|text| plain_words(text))
-            .collect();
-        let hints = self.state.element(id).map(hints).unwrap_or_default();
-        parts.iter().all(|part| {
-            is_found(part, &texts, &hints) || self.is_of(id, std::slice::from_ref(part))
-        })
-    }
 }
 
 /// What the author of a page calls an element: its role and tag, and what its classes and ids say.

@@ -1,31 +1,8 @@
-//! Words that people use for each other, signs that stand for words, and nouns for elements, items and places.
+//! Signs that stand for words, and nouns for elements, items and places.
 
 use super::phrase::{CONTAINER_WORDS, ORDINALS, PREPOSITIONS};
 use super::sentence::Token;
 use crate::dom::DomElement;
-
-/// Words that are used for each other. In the singular, without hyphens.
-const ALIKE: &[&[&str]] = &[
-    &["delete", "remove"],
-    &["bookmark", "save"],
-    &["close", "dismiss"],
-    &["add", "increase"],
-    &["decrease", "reduce", "lower"],
-    &["next", "forward", "newer"],
-    &["previous", "back"],
-    &["favourite", "favorite"],
-    &["min", "minimum"],
-    &["max", "maximum"],
-    &["qty", "quantity"],
-    &["photo", "picture", "image", "img"],
-    &["email", "mail"],
-    &["basket", "cart", "bag"],
-    &["colour", "color"],
-    &["licence", "license"],
-    &["tel", "phone", "telephone"],
-    &["sign", "log"],
-    &["crumb", "breadcrumb"],
-];
 
 /// Signs on buttons and the words for them, with the words that they stand for.
 const SIGNS: &[(&[&str], &[&str])] = &[
@@ -210,14 +187,6 @@ pub(super) const ITEM_VERBS: &[&str] = &[
     "view",
 ];
 
-/// Words for what is said of an item by a text in it.
-const QUALITIES: &[&str] = &["badge", "label", "state", "status", "tag"];
-
-/// Whether a word is for what is said of an item by a text in it, whichever that is. In the singular.
-pub(super) fn is_quality(word: &str) -> bool {
-    QUALITIES.iter().any(|quality| singular(quality) == word)
-}
-
 /// The words of a text: without capitals, hyphens and the `s` of a plural; signs that stand for a word are words.
 pub(super) fn plain_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -280,19 +249,14 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Whether two words are the same, or used for each other.
+/// Whether two words are the same, or one is a sign and the other one of its words.
 pub(super) fn are_alike(one: &str, other: &str) -> bool {
     let stands_for = |sign: &str, word: &str| {
         SIGNS.iter().any(|(signs, words)| {
             signs.contains(&sign) && (words.contains(&word) || signs.contains(&word))
         })
     };
-    one == other
-        || ALIKE
-            .iter()
-            .any(|group| group.contains(&one) && group.contains(&other))
-        || stands_for(one, other)
-        || stands_for(other, one)
+    one == other || stands_for(one, other) || stands_for(other, one)
 }
 
 pub(super) fn is_silent(word: &str) -> bool {

@@ -487,6 +487,36 @@ fn sentences_mean_what_the_grammar_says() {
         ("there are 3", "-"),
         ("there are 3 rows", "-"),
         ("there are no items", "-"),
+        (
+            "there are 3 rows in the table",
+            "assert count = 3 → ~row in the table",
+        ),
+        (
+            "there are at least 2 entries in the 'To do' list",
+            "assert count >= 2 → ~item in the 'To do' list",
+        ),
+        (
+            "the 'To do' column shows 3 cards",
+            "assert count = 3 → ~item in the 'To do' section",
+        ),
+        (
+            "the table should have at most 4 rows",
+            "assert count <= 4 → ~row in the table",
+        ),
+        ("no error is shown", "assert not visible → ~alert"),
+        ("there are no error messages", "assert not visible → ~alert"),
+        (
+            "no warnings are displayed on the page",
+            "assert not visible → ~alert",
+        ),
+        (
+            "no 'Delete' buttons are visible",
+            "assert count = 0 → 'Delete' button",
+        ),
+        (
+            "the 'Saved' alert is visible",
+            "assert visible → 'Saved' alert",
+        ),
         ("there are no lists in the navigation", "-"),
         ("'Welcome'", "-"),
         ("'Welcome' looks nice", "-"),
@@ -598,7 +628,11 @@ fn sentences_mean_what_the_grammar_says() {
             "select the 'Express' radio button",
             "click → 'Express' radio",
         ),
-        ("right-click 'File'", "-"),
+        ("right-click 'File'", "rightClick → 'File'"),
+        (
+            "right click the 'Lease.pdf' row",
+            "rightClick → ~'Lease.pdf' row",
+        ),
         ("drag 'A' to 'B'", "-"),
         ("scroll to the bottom", "scroll bottom"),
         ("scroll to the top of the page", "scroll top"),
@@ -667,6 +701,30 @@ fn sentences_mean_what_the_grammar_says() {
             "assert value equals \"Red\" → ~'Colour' dropdown",
         ),
         ("the 'Cart' does not contain 'Tea'", "-"),
+        (
+            "'Cart' is not 'Tea'",
+            "assert not text equals \"Tea\" → 'Cart'",
+        ),
+        (
+            "the status of Erik Lund should be Never",
+            "assert text equals \"Never\" → 'status' in the 'Erik Lund' item",
+        ),
+        (
+            "City tax is €6.60",
+            "assert text equals \"€6.60\" → ~'City tax'",
+        ),
+        (
+            "Total users should be 48",
+            "assert text equals \"48\" → ~'Total users'",
+        ),
+        // In small letters it may say anything.
+        (
+            "the status of Erik Lund is Disabled",
+            "assert text equals \"Disabled\" → 'status' in the 'Erik Lund' item",
+        ),
+        ("Lease.pdf is marked as Shared", "-"),
+        ("Noah is an admin", "-"),
+        ("the list contains no file named Invoice.pdf", "-"),
         (
             "'Paid' is visible in the 'Invoice 7' row",
             "assert text contains \"Paid\" → ~'Invoice 7' row",
@@ -830,8 +888,16 @@ fn meaning(lines: &str, sentence: &str) -> String {
         },
         Translation::NotUnderstood { .. } => "-".to_owned(),
         Translation::Compound { .. } => "compound".to_owned(),
-        Translation::Ambiguous { words, say, .. } => {
-            format!("{}; say {}", words.join(", "), say.unwrap_or_default())
+        Translation::Ambiguous {
+            candidates,
+            words,
+            say,
+        } => {
+            assert!(say.len() == candidates.len().min(5), "{words:?} {say:?}");
+            for (say, candidate) in say.iter().zip(candidates) {
+                assert_eq!(meant(&finder, say), Some(candidate), "{say}");
+            }
+            format!("{}; say {}", words.join(", "), say.join(" | "))
         }
         Translation::NotFound(NotFound {
             nearest,
@@ -840,16 +906,23 @@ fn meaning(lines: &str, sentence: &str) -> String {
             ..
         }) => {
             let count = count.map_or_else(String::new, |count| format!(" of {count}"));
-            let say = say.map_or_else(String::new, |say| {
-                let again = finder.translate(&say);
-                assert!(
-                    matches!(again, Translation::Step { .. }),
-                    "{say}: {again:?}"
-                );
-                format!("; say {say}")
-            });
+            let all = say.iter().map(|say| meant(&finder, say));
+            let all: Vec<NodeId> = all.collect::<Option<_>>().expect("each means one");
+            assert!(all.windows(2).all(|two| two[0] != two[1]), "{say:?}");
+            let say = match say.as_slice() {
+                [] => String::new(),
+                say => format!("; say {}", say.join(" | ")),
+            };
             format!("none{count}, near {}{say}", nearest.join(", "))
         }
+    }
+}
+
+/// The element that a sentence means which was printed, when it is copied.
+fn meant(finder: &Finder<'_>, sentence: &str) -> Option<NodeId> {
+    match finder.translate(sentence) {
+        Translation::Step { target, .. } => target,
+        _ => None,
     }
 }
 
@@ -871,7 +944,7 @@ fn words_mean_the_one_element_that_fits() {
             ),
             (
                 "click 'Search'",
-                "searchbox \"Search\" in form \"Search\", button \"Search\" in form \"Search\"; say click 'Search' field",
+                "searchbox \"Search\" in form \"Search\", button \"Search\" in form \"Search\"; say click 'Search' field | click 'Search' button",
             ),
             (
                 "type 'x' into 'What do you need?'",
@@ -888,16 +961,16 @@ fn words_mean_the_one_element_that_fits() {
             // A name in quotes is the whole name.
             (
                 "click 'as save'",
-                "none, near button \"Save all as\", button \"SAVE all\"; say click 'Save all as' button",
+                "none, near button \"Save all as\", button \"SAVE all\"; say click 'Save all as' button | click 'SAVE all' button",
             ),
             (
                 "click all",
-                "button \"SAVE all\", button \"Save all as\"; say ",
+                "button \"SAVE all\", button \"Save all as\"; say click 'SAVE all' button | click 'Save all as' button",
             ),
             // Places.
             (
                 "click 'Delete'",
-                "button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"; say click 'Delete' in the 'Invoice 1' row",
+                "button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"; say click 'Delete' in the 'Invoice 1' row | click 'Delete' in the 'Invoice 2' row",
             ),
             (
                 "click 'Delete' in the 'Invoice 2' row",
@@ -909,7 +982,7 @@ fn words_mean_the_one_element_that_fits() {
             ),
             (
                 "click 'Delete' in the 'Invoice 3' row",
-                "none, near button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"",
+                "none, near button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"; say click 'Delete' button in the 'Invoice 1' row | click 'Delete' button in the 'Invoice 2' row",
             ),
             (
                 "click 'Add to cart' in the 'Milk' section",
@@ -926,7 +999,7 @@ fn words_mean_the_one_element_that_fits() {
             ("hover 'Three left'", "p \"Three left\""),
             (
                 "hover 'Search'",
-                "searchbox \"Search\" in form \"Search\", button \"Search\" in form \"Search\"; say hover 'Search' field",
+                "searchbox \"Search\" in form \"Search\", button \"Search\" in form \"Search\"; say hover 'Search' field | hover 'Search' button",
             ),
             ("click the Milk heading", "heading \"Milk\""),
             ("click the Logo image", "img \"Logo\""),
@@ -964,7 +1037,7 @@ fn words_mean_the_one_element_that_fits() {
             ),
             (
                 "click 'Log out'",
-                "none, near link \"Log in\" in navigation \"Main\"",
+                "none, near link \"Log in\" in navigation \"Main\"; say click 'Log in' link",
             ),
             ("reload", "no element"),
         ],
@@ -1030,7 +1103,7 @@ fn what_has_no_name_is_meant_by_where_it_stands_and_by_its_text() {
             ("click the third 'Delete'", "none of 2, near "),
             (
                 "click 'Delete'",
-                "span in row \"Bob Brown\", span in row \"Eve Short\"; say click 'Delete' in the 'Bob Brown' row",
+                "span in row \"Bob Brown\", span in row \"Eve Short\"; say click 'Delete' in the 'Bob Brown' row | click 'Delete' in the 'Eve Short' row",
             ),
             (
                 "click 'Add' in the 'Black tea' card",
@@ -1066,6 +1139,197 @@ fn what_has_no_name_is_meant_by_where_it_stands_and_by_its_text() {
     );
 }
 
+/// What becomes of an assertion on a page: it passes, it fails, or it is refused.
+fn asserted(lines: &str, sentence: &str) -> &'static str {
+    let state = page(lines);
+    let finder = Finder::new(&state, "data-testid");
+    let Translation::Step { step, target } = finder.translate(sentence) else {
+        return "refused";
+    };
+    let assertion = step.assertion.expect("an assertion");
+    let targets = match (assertion.kind, understand(sentence)) {
+        (AssertKind::Count, Understanding::Understood(intent)) => {
+            let phrase = intent.phrase.expect("what is counted");
+            if finder.unclear_place(&phrase).is_some() {
+                return "refused";
+            }
+            let found = finder.meant(&phrase, intent.pool).expect("some of it");
+            found.elements
+        }
+        _ => target.into_iter().collect(),
+    };
+    match finder.holds(&assertion, &targets).holds {
+        true => "passes",
+        false => "fails",
+    }
+}
+
+#[test]
+fn what_is_claimed_is_what_is_compared() {
+    const TICKETS: &str = "table
+  tr
+    th | Ticket
+    th | Owner
+    th | Reviewer
+  tr
+    td | T-5
+    td | Mia
+    td | Noah
+div class=card
+  h3 \"Mia\"
+  p | Deputy: Noah
+  p | Admin
+div class=card
+  h3 \"Noah\"
+  p | Guest
+div class=kpi
+  p | Total users
+  p | 48
+table
+  tr
+    td | City tax
+    td | €6.60
+dl
+  dt | Plan
+  dd | Pro
+  dt | Seats
+  dd | 3
+  dd | 4
+input \"Email\" value=ana@example.org
+div class=price
+  p | Cost
+  p
+    del | $12
+    span | $9
+ul
+  li
+    h4 \"Milk\"
+    span | Price
+    span | $8
+  li
+    h4 \"Rice\"
+    span | Price
+    span | $7
+h2 \"Balance\"
+output \"Result\" | 42";
+    for (sentence, outcome) in [
+        ("the owner of T-5 is Noah", "fails"),
+        ("the owner of T-5 is Mia", "passes"),
+        ("the reviewer of T-5 is 'Noah'", "passes"),
+        ("T-5's owner should be Noah", "fails"),
+        ("the owner of T-5 is not 'Noah'", "passes"),
+        ("the owner of T-5 is not 'Mia'", "fails"),
+        ("Noah is the owner of T-5", "refused"),
+        ("the boss of T-5 is Mia", "refused"),
+        ("Noah is an Admin", "refused"),
+        ("Noah is 'Admin'", "fails"),
+        ("Noah is 'Guest'", "passes"),
+        ("Total users is 48", "passes"),
+        ("Total users is 4", "fails"),
+        ("Total users is at least 48", "passes"),
+        ("Total users should be at least 49", "fails"),
+        ("Total users is at most 50", "passes"),
+        ("Plan is at least 1", "fails"),
+        ("City tax is '€6.60'", "passes"),
+        ("City tax is not '€6.60'", "fails"),
+        ("Plan is Pro", "passes"),
+        ("Plan is Free", "fails"),
+        // Which of them?
+        ("Seats is 3", "refused"),
+        ("Email is 'ana@example.org'", "passes"),
+        ("Email contains 'ana@'", "passes"),
+        ("Email contains 'bob@'", "fails"),
+        ("Email is 'Email'", "fails"),
+        ("Cost is '$9'", "passes"),
+        ("Cost is '$12'", "fails"),
+        // Which of them?
+        ("Price is '$8'", "refused"),
+        ("the price of Milk is '$8'", "passes"),
+        ("the price of Milk is '$7'", "fails"),
+        ("Result is 42", "passes"),
+        // A heading says nothing of what it is over.
+        ("Balance is '5'", "refused"),
+        ("Balance is not '5'", "refused"),
+    ] {
+        assert_eq!(asserted(TICKETS, sentence), outcome, "{sentence}");
+    }
+}
+
+#[test]
+fn what_is_shown_and_how_many_there_are_is_counted() {
+    const BOARD: &str = "div role=alert
+  p | Email is required
+div class=col
+  h3 \"To do\"
+  div class=k
+    b | Alpha
+    button \"Open\"
+  div class=k
+    b | Beta
+    button \"Open\"
+div class=col
+  h3 \"Done\"
+  div class=k
+    b | Gamma
+    button \"Open\"
+ul \"Groceries\"
+  li
+    span | Milk
+    ul
+      li | Oat
+  li | Tea
+table
+  tr
+    th | Name
+  tr
+    td | Ann
+  tr
+    td | Bob
+button \"Same\"
+button \"Same\"";
+    for (sentence, outcome) in [
+        ("no error is shown", "fails"),
+        ("there is no warning", "fails"),
+        ("the alert contains 'Email is required'", "passes"),
+        ("the 'To do' column shows 2 cards", "passes"),
+        ("the 'To do' column shows 3 cards", "fails"),
+        // One alone is not known to be a card.
+        ("the 'Done' column has 1 card", "refused"),
+        ("the 'Done' column has no cards", "refused"),
+        ("the 'To do' column has at least 3 cards", "fails"),
+        ("the 'To do' column has at most 2 cards", "passes"),
+        ("there are 2 items in the 'Groceries' list", "passes"),
+        ("there are 3 items in the 'Groceries' list", "fails"),
+        ("the table has 2 rows", "passes"),
+        ("the table has 3 rows", "fails"),
+        ("the 'Nowhere' list has 2 entries", "refused"),
+        ("the 'Same' button is not visible", "refused"),
+    ] {
+        assert_eq!(asserted(BOARD, sentence), outcome, "{sentence}");
+    }
+    assert_eq!(asserted("p | fine", "no error is shown"), "refused");
+}
+
+#[test]
+fn a_button_may_be_called_as_a_verb_and_what_is_closed() {
+    let state = page("button \"Close the deal\" +collapsed\nbutton \"Details\" +collapsed");
+    let finder = Finder::new(&state, "data-testid");
+    let wants_open = |sentence| match finder.translate(sentence) {
+        Translation::Step {
+            step,
+            target: Some(id),
+        } => Some((finder.in_words(id), step.wants_open)),
+        _ => None,
+    };
+    let button = |name: &str, wants_open| Some((format!("button \"{name}\""), wants_open));
+    assert_eq!(wants_open("Close the deal"), button("Close the deal", None));
+    assert_eq!(
+        wants_open("close 'Details'"),
+        button("Details", Some(false))
+    );
+    assert_eq!(wants_open("open 'Details'"), button("Details", Some(true)));
+}
+
 #[test]
 fn of_several_places_without_a_name_none_is_meant() {
     let dialogs = "dialog\n  p | Saved\n  button \"OK\"\ndialog\n  p | Signed out\n  button \"OK\"\n  button \"Log in\"";
@@ -1074,7 +1338,7 @@ fn of_several_places_without_a_name_none_is_meant() {
         &[
             (
                 "click 'OK' in the dialog",
-                "none of 2, near ; say click the first 'OK'",
+                "none of 2, near ; say click the first 'OK' | click the second 'OK'",
             ),
             (
                 "click the first 'OK' in the dialog",
@@ -1122,7 +1386,13 @@ fn a_host_of_a_shadow_root_is_a_section_by_the_text_that_is_put_into_it() {
     let Translation::Ambiguous { say, .. } = finder.translate("click 'More'") else {
         panic!("two are meant");
     };
-    assert_eq!(say.as_deref(), Some("click 'More' in the 'Apples' section"));
+    assert_eq!(
+        say,
+        [
+            "click 'More' in the 'Apples' section",
+            "click 'More' in the 'Pears' section"
+        ]
+    );
 }
 
 #[test]
@@ -1138,6 +1408,62 @@ fn what_is_inside_a_named_element_is_not_another_one() {
         target.map(|id| finder.in_words(id)).as_deref(),
         Some("span \"Buy\" in row \"Buy\"")
     );
+}
+
+#[test]
+fn what_is_not_to_be_done_is_final() {
+    for (sentence, expected) in [
+        ("do not click 'Delete account'", Some(true)),
+        ("Don't click 'Delete account'", Some(true)),
+        ("please don’t delete it", Some(true)),
+        ("never press 'Send'", Some(true)),
+        ("click 'A' but not 'B'", Some(true)),
+        ("fill everything except 'Name'", Some(true)),
+        ("make it so", Some(false)),
+        ("the golden button does not shine", Some(false)),
+        ("I do not see 'Error'", None),
+        ("click 'Do not disturb'", None),
+        ("click Not now", None),
+    ] {
+        let is_final = match understand(sentence) {
+            Understanding::NotUnderstood { is_final, .. } => Some(is_final),
+            _ => None,
+        };
+        assert_eq!(is_final, expected, "{sentence}");
+    }
+    // These words are a part of the whole name, or they say what can't be told of an element.
+    let lines = "button \"Archive\"\np | Bob\nbutton \"Not now\"\nbutton \"Save now\"";
+    assert_meanings(
+        lines,
+        &[
+            ("click Not now", "button \"Not now\""),
+            ("click save", "button \"Save now\""),
+            (
+                "click now not save",
+                "none, near button \"Not now\", button \"Save now\"; say click 'Not now' button | click 'Save now' button",
+            ),
+            (
+                "click Archive above Bob",
+                "none, near button \"Archive\"; say click 'Archive' button",
+            ),
+        ],
+    );
+    let rows = "table\n  tr\n    td | Ann\n    td\n      button \"Archive\"\n  tr\n    td | Bob\n    td\n      button \"Archive\"";
+    for limit in [
+        "above",
+        "below",
+        "before",
+        "after",
+        "except for",
+        "unless it is",
+    ] {
+        let sentence = format!("Click Archive {limit} Bob");
+        let meaning = meaning(rows, &sentence);
+        assert!(
+            meaning.starts_with("none") || meaning == "-",
+            "{sentence}: {meaning}"
+        );
+    }
 }
 
 mod properties {

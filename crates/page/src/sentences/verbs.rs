@@ -1,17 +1,19 @@
 //! What a sentence asks: its verb decides how the rest is read.
 
-use super::assertion::{claim, is_claim, is_like_claim, without_page};
+use super::assertion::{claim, expanded, is_claim, is_like_claim, without_page};
 use super::keys::{key, milliseconds};
 use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
-use super::sentence::{Sentence, Token, TokenKind, after, is_address, plain_text};
+use super::sentence::{
+    Sentence, Token, TokenKind, after, denies, is_address, plain_text, take_bare_value, take_value,
+};
 use super::synonyms::ITEM_VERBS;
 use super::{Intent, Pool, Understanding};
-use crate::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep};
+use crate::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep, TextMatch};
 
 /// What a sentence begins with. More words stand before fewer.
 const VERBS: &[(&str, Verb)] = &[
     ("double click", Verb::DoubleClick),
-    ("right click", Verb::Refused(RIGHT_CLICK)),
+    ("right click", Verb::RightClick),
     ("make sure", Verb::Assert),
     ("turn on", Verb::Flag(true)),
     ("turn off", Verb::Flag(false)),
@@ -32,7 +34,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("hit", Verb::Press),
     ("double-click", Verb::DoubleClick),
     ("doubleclick", Verb::DoubleClick),
-    ("right-click", Verb::Refused(RIGHT_CLICK)),
+    ("right-click", Verb::RightClick),
     ("hover over", Verb::Hover),
     ("hover", Verb::Hover),
     ("expand", Verb::Unfold(Pool::NotExpanded)),
@@ -84,8 +86,6 @@ const VERBS: &[(&str, Verb)] = &[
     ("see", Verb::See),
 ];
 
-const RIGHT_CLICK: &str = "right clicks are not supported: write click X, or press KEY in X";
-
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Verb {
     Navigate,
@@ -93,6 +93,7 @@ pub(super) enum Verb {
     Reload,
     Click,
     DoubleClick,
+    RightClick,
     Hover,
     Press,
     Unfold(Pool),
@@ -130,6 +131,12 @@ const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
 /// Which field something is put into.
 const INTO: &[&str] = &["into", "in", "for", "as"];
 
+/// Words that say which element is meant, or when. In a name without quotes they stand only as a part of the whole name.
+pub(super) const LIMITS: &[&str] = &[
+    "above", "below", "beside", "before", "after", "except", "unless", "not", "never", "without",
+    "but",
+];
+
 type Read = Result<Intent, String>;
 
 /// What a sentence asks.
@@ -140,8 +147,27 @@ pub(super) fn intent(sentence: &Sentence) -> Understanding {
     }
     match reader.read(&sentence.tokens) {
         Ok(intent) => Understanding::Understood(Box::new(intent)),
-        Err(reason) => Understanding::NotUnderstood { reason },
+        Err(reason) => Understanding::NotUnderstood {
+            is_final: denies_action(&sentence.tokens),
+            reason,
+        },
     }
+}
+
+/// Whether words say what is not to be done: `do not click X`, `click X, but never Y`.
+fn denies_action(tokens: &[Token]) -> bool {
+    let tokens = expanded(without_fillers(tokens));
+    let is_denied = |tokens: &[Token]| {
+        let first = tokens.first();
+        first.is_some_and(|first| first.is_any(&["not", "never"]))
+    };
+    let is_action = || {
+        let verb = take_verb(&tokens).map(|(verb, _)| verb);
+        verb.is_some_and(|verb| {
+            !matches!(verb, Verb::Assert | Verb::See | Verb::Check | Verb::Wait)
+        })
+    };
+    is_denied(after(&tokens, "do").unwrap_or(&tokens)) || (is_action() && denies(&tokens))
 }
 
 /// Takes the verb from the beginning, also in the third person.
@@ -268,6 +294,7 @@ impl Reader<'_> {
             Verb::Reload => self.reload(rest),
             Verb::Click => self.on_element(ActionKind::Click, rest),
             Verb::DoubleClick => self.on_element(ActionKind::DoubleClick, rest),
+            Verb::RightClick => self.on_element(ActionKind::RightClick, rest),
             Verb::Hover => self.on_element(ActionKind::Hover, rest),
             Verb::Press => self.press(rest),
             Verb::Unfold(pool) => self.unfold(rest, pool),
@@ -304,7 +331,12 @@ impl Reader<'_> {
     }
 
     fn intent(&self, step: IntermediateStep, words: Option<Words>, pool: Pool) -> Intent {
-        let (phrase, span) = words.unzip();
+        let (mut phrase, span) = words.unzip();
+        // `click Archive above Bob` means nothing that is called so only in part.
+        if let Some(phrase) = phrase.as_mut().filter(|_| step.assertion.is_none()) {
+            let mut words = phrase.name.split(' ');
+            phrase.is_quoted |= words.any(|word| LIMITS.contains(&word.to_lowercase().as_str()));
+        }
         Intent {
             step,
             phrase,
@@ -317,7 +349,7 @@ impl Reader<'_> {
         let words = Phrase::read(tokens)?;
         let pool = match (action, words.0.role) {
             // Menus open below what is no button, too.
-            (ActionKind::Hover, _) => Pool::Anything,
+            (ActionKind::Hover | ActionKind::RightClick, _) => Pool::Anything,
             (_, Some(RoleWord::Heading | RoleWord::Image)) => Pool::Anything,
             _ => Pool::Interactive,
         };
@@ -482,7 +514,7 @@ impl Reader<'_> {
     fn type_into(&self, rest: &[Token]) -> Read {
         let value = take_value(rest)
             .filter(|(_, rest)| rest.first().is_some_and(|into| into.is_any(INTO)))
-            .or_else(|| take_bare_value(rest))
+            .or_else(|| take_bare_value(rest, INTO))
             .or_else(|| take_value(rest));
         let Some((value, rest)) = value else {
             return Err("the text to type must be in quotes: type 'text' into X".to_owned());
@@ -682,7 +714,7 @@ impl Reader<'_> {
                 .as_str()
                 .zip(unit.as_str())
                 .and_then(|(number, unit)| {
-                    let figure = super::assertion::figure(number);
+                    let figure = super::counts::figure(number);
                     milliseconds(
                         &figure.map_or_else(|| number.to_owned(), |figure| figure.to_string()),
                         unit,
@@ -719,6 +751,13 @@ impl Reader<'_> {
         let pool = match assertion.kind {
             AssertKind::Checked | AssertKind::Unchecked => Pool::Selectable,
             AssertKind::Value => Pool::FieldsAndSelects,
+            // `Total is '5'`, `the status of Erik Lund is 'Active'`
+            AssertKind::Text
+                if assertion.matching == TextMatch::Equals
+                    && words.as_ref().is_some_and(|(phrase, _)| phrase.is_label()) =>
+            {
+                Pool::Labelled
+            }
             _ => Pool::Anything,
         };
         step.assertion = Some(assertion);
@@ -752,41 +791,4 @@ fn is_page(tokens: &[Token]) -> bool {
 /// Whether `check` is followed by something that holds or not: `check that …`, `check X is checked`.
 pub(super) fn is_check_of_claim(rest: &[Token]) -> bool {
     without_that(rest).len() < rest.len() || is_claim(rest)
-}
-
-/// A value in quotes, a reference or a number, and what follows it.
-pub(super) fn take_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
-    let (first, rest) = tokens.split_first()?;
-    let value = match &first.kind {
-        TokenKind::Quoted(text) | TokenKind::Reference(text) => InputValue::Text(text.clone()),
-        TokenKind::Word(word) => {
-            let is_number = word.parse::<f64>().is_ok_and(f64::is_finite)
-                && word.starts_with(|sign: char| sign.is_ascii_digit() || sign == '-');
-            if !is_number {
-                return None;
-            }
-            match word.parse::<i64>() {
-                Ok(number) if number.to_string() == *word => InputValue::Number(number.into()),
-                // As it is written: `1.50` stays so.
-                _ => InputValue::Text(word.clone()),
-            }
-        }
-        TokenKind::Break => return None,
-    };
-    Some((value, rest))
-}
-
-/// A value that is clear without quotes: an e-mail address, groups of digits, or one word before `into`.
-fn take_bare_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
-    let at = tokens.iter().position(|token| token.is_any(INTO))?;
-    let (value, rest) = tokens.split_at(at);
-    let text = plain_text(value)?;
-    let is_mail = text
-        .split_once('@')
-        .is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && value.len() == 1);
-    let are_figures = text
-        .split(' ')
-        .all(|word| word.contains(|sign: char| sign.is_ascii_digit()));
-    let is_before_into = value.len() == 1 && rest[0].is("into");
-    (is_mail || are_figures || is_before_into).then_some((InputValue::Text(text), rest))
 }

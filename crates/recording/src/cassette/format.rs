@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
-use crate::RpcError;
+use crate::{RpcError, Tool};
 
 /// The version that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
@@ -29,40 +29,10 @@ pub struct ServerLine {
     pub introduction: Option<Map<String, Json>>,
     /// The entries of `tools/list`. Without them the tools of the records are listed, with a schema that allows anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Items<ToolEntry>>,
+    pub tools: Option<Items<Tool>>,
     /// The time at which the recording began, as in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<String>,
-}
-
-/// An entry of `tools/list`, whole: it has a name, and whatever else the server says of the tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "Map<String, Json>", into = "Map<String, Json>")]
-#[schemars(with = "Map<String, Json>")]
-pub struct ToolEntry {
-    /// The name.
-    pub name: String,
-    /// The entry.
-    pub entry: Map<String, Json>,
-}
-
-impl TryFrom<Map<String, Json>> for ToolEntry {
-    type Error = &'static str;
-
-    fn try_from(entry: Map<String, Json>) -> Result<Self, Self::Error> {
-        let name = entry.get("name").and_then(Json::as_str);
-        let name = name.ok_or("a tool needs a `name`, which is a string")?;
-        Ok(Self {
-            name: name.to_owned(),
-            entry,
-        })
-    }
-}
-
-impl From<ToolEntry> for Map<String, Json> {
-    fn from(tool: ToolEntry) -> Self {
-        tool.entry
-    }
 }
 
 /// A call and its answer. Without `result` and `error` no answer came.

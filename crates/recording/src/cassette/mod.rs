@@ -7,7 +7,7 @@ mod serve;
 mod verify;
 
 pub use compare::{Change, Direction};
-pub use format::{CallLine, FaultLine, Notification, ServerLine, ToolEntry, VERSION, schema};
+pub use format::{CallLine, FaultLine, Notification, ServerLine, VERSION, schema};
 pub use read::{Cassette, Record};
 pub(crate) use read::{line, redact};
 pub use serve::{CassetteServer, Served};

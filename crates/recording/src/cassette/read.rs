@@ -3,21 +3,20 @@
 use std::time::Duration;
 
 use cuecard_mcp::server::unfit_result;
-use cuecard_source::decode::{Decoded, Input, decode};
+use cuecard_source::decode::{Decoded, Input, Items, decode};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::json_diagnostic;
-use cuecard_source::json::{JsonError, Limits, Node, parse};
+use cuecard_source::json::{JsonError, Limits, Node, parse, read_value};
 use cuecard_source::reader::{Format, first_character};
 use cuecard_source::value::{Json, Redactor, find_credentials, may_hold_credential};
 use cuecard_source::{SourceFile, Span};
 use cuecard_timeline::model::FaultKind;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, json};
 
-use super::format::{CallLine, Notification, ServerLine, ToolEntry, VERSION};
+use super::format::{CallLine, ServerLine, VERSION};
 use crate::marks::Marks;
 use crate::recording::days;
-use crate::{Call, Outcome, Recording, Server, Tool};
+use crate::{Call, Outcome, Recording, Server};
 
 /// More lines are not read.
 const MAX_LINES: usize = 1_000_000;
@@ -63,6 +62,8 @@ pub struct Record {
     pub fault: Option<FaultKind>,
     /// The line.
     pub span: Span,
+    /// The result as JSON text, with each number as it is written; empty if there is none.
+    pub result: String,
 }
 
 impl Cassette {
@@ -186,29 +187,24 @@ pub(crate) fn redact(text: &str, redactor: &mut Redactor, marks: Option<&Marks>)
     let mut found = Vec::new();
     find_credentials(&line, &mut found);
     redactor.learn(found);
-    let mut redacted = line.clone();
-    redactor.json(&mut redacted);
-    if let Some(marks) = marks {
-        marks.number(&line, &mut redacted);
+    match marks {
+        Some(marks) => marks.hide(redactor, &mut line),
+        None => redactor.json(&mut line),
     }
     if let Some(server) = server {
-        redacted["server"] = server;
+        line["server"] = server;
     }
-    Some(redacted)
+    Some(line)
 }
 
 impl From<&Server> for ServerLine {
     fn from(server: &Server) -> Self {
-        let tools = server.tools.iter().filter_map(|tool| {
-            let entry = tool.description.as_object().cloned()?;
-            ToolEntry::try_from(entry).ok()
-        });
-        let tools: Vec<_> = tools.collect();
+        let tools = (!server.tools.is_empty()).then(|| Items(server.tools.clone()));
         Self {
             cassette: VERSION,
             server: Some(server.name.clone()),
             introduction: server.introduction.as_object().cloned(),
-            tools: (!tools.is_empty()).then_some(cuecard_source::decode::Items(tools)),
+            tools,
             recorded_at: None,
         }
     }
@@ -224,12 +220,6 @@ impl From<Call> for CallLine {
         }
         // One division, so that no digits follow that mean nothing.
         let seconds = |time: Duration| (time.as_nanos() as f64 / 1e9).into();
-        let notification = |frame: &Json| Notification {
-            jsonrpc: frame["jsonrpc"].as_str().map(str::to_owned),
-            method: frame["method"].as_str().unwrap_or_default().to_owned(),
-            params: frame.get("params").cloned(),
-        };
-        let notifications = call.notifications.iter().map(notification).collect();
         Self {
             server: call.server.map(Into::into),
             tool: call.tool,
@@ -238,7 +228,7 @@ impl From<Call> for CallLine {
             error,
             started: call.started.map(seconds),
             duration: call.duration.map(seconds),
-            notifications: cuecard_source::decode::Items(notifications),
+            notifications: Items(call.notifications),
             delay: None,
             fault: None,
         }
@@ -312,12 +302,8 @@ impl Reader<'_> {
                 &help,
             );
         }
-        if let Some(mut line) = self.decode::<CallLine>(root, span, "a record") {
-            // The reader takes null as absent, but here it is an answer.
-            if line.error.is_none() && root.get("result").is_some() {
-                line.result.get_or_insert_default();
-            }
-            self.call(line, span);
+        if let Some(line) = self.decode::<CallLine>(root, span, "a record") {
+            self.call(line, root.get("result"), span);
         }
     }
 
@@ -359,17 +345,14 @@ impl Reader<'_> {
         let server = &mut self.servers[idx];
         for tool in line.tools.unwrap_or_default().0 {
             server.tools.retain(|known| known.name != tool.name);
-            server.tools.push(Tool {
-                name: tool.name,
-                description: Json::Object(tool.entry),
-            });
+            server.tools.push(tool);
         }
         if !introduction.is_null() {
             server.introduction = introduction;
         }
     }
 
-    fn call(&mut self, line: CallLine, span: Span) {
+    fn call(&mut self, line: CallLine, result: Option<&Node>, span: Span) {
         let server = match (&line.server, self.servers.as_slice()) {
             (Some(name), servers) => {
                 let known = servers.iter().any(|server| server.name == name.value);
@@ -400,30 +383,25 @@ impl Reader<'_> {
         let started = time(&line.started, "started");
         let duration = time(&line.duration, "duration");
         let delay = time(&line.delay, "delay");
-        let outcome = match (line.result, line.error) {
-            (Some(_), Some(error)) => {
+        let result = result.map(whole_result);
+        let outcome = match (&result, line.error) {
+            (Some(_), Some(error)) if line.result.is_some() => {
                 let help = "an answer is a result or an error of the protocol: remove one of them";
                 return self.wrong(error.span, "a record has both `result` and `error`", help);
             }
+            (_, Some(error)) => Outcome::Error(error.value),
             (Some(result), None) => {
-                let result = whole_result(result);
-                if let Some(why) = unfit_result(&result) {
+                if let Some(why) = unfit_result(result) {
                     let message = format!("the result is not one of the protocol: {why}");
                     let found = Diagnostic::warning(codes::CASSETTE_INVALID, message)
                         .at(self.source, self.first(span))
                         .with_help("`serve mcp` answers such a call with an error");
                     self.findings.push(found);
                 }
-                Outcome::Result(result)
+                Outcome::Result(read_value(result).unwrap_or_default())
             }
-            (None, Some(error)) => Outcome::Error(error.value),
             (None, None) => Outcome::Missing,
         };
-        let notifications = line
-            .notifications
-            .0
-            .iter()
-            .map(|notification| json!(notification));
         self.records.push(Record {
             call: Call {
                 server: Some(server),
@@ -432,11 +410,12 @@ impl Reader<'_> {
                 outcome,
                 started,
                 duration,
-                notifications: notifications.collect(),
+                notifications: line.notifications.0,
             },
             delay,
             fault: line.fault.map(|fault| fault.kind),
             span,
+            result: result.unwrap_or_default(),
         });
     }
 
@@ -460,22 +439,20 @@ pub(super) fn server_info(introduction: &Json) -> &Json {
 }
 
 /// Returns the result of the protocol that was written by hand as a text or as any JSON value; a whole one as it is.
-fn whole_result(result: Json) -> Json {
-    let is_whole = |result: &Map<String, Json>| {
-        result.get("content").is_some_and(Json::is_array)
-            || ["structuredContent", "isError", "resultType"]
-                .iter()
-                .any(|key| result.contains_key(*key))
-    };
-    let text = |text: &str| json!([{ "type": "text", "text": text }]);
-    match result {
-        Json::String(written) => json!({ "content": text(&written) }),
-        Json::Object(whole) if is_whole(&whole) => Json::Object(whole),
-        Json::Object(value) => {
-            let value = Json::Object(value);
-            json!({ "content": text(&value.to_string()), "structuredContent": value })
-        }
-        value => json!({ "content": text(&value.to_string()) }),
+fn whole_result(result: &Node) -> String {
+    const WHOLE: [&str; 3] = ["structuredContent", "isError", "resultType"];
+    let has_content = result
+        .get("content")
+        .is_some_and(|it| it.as_array().is_some());
+    if has_content || WHOLE.iter().any(|key| result.get(key).is_some()) {
+        return result.to_string();
+    }
+    let written = result.to_string();
+    let text = Json::from(result.as_str().unwrap_or(&written));
+    let content = format!(r#""content":[{{"type":"text","text":{text}}}]"#);
+    match result.as_object() {
+        Some(_) => format!(r#"{{{content},"structuredContent":{written}}}"#),
+        None => format!("{{{content}}}"),
     }
 }
 

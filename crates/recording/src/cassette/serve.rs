@@ -319,11 +319,10 @@ impl Inner {
         miss
     }
 
-    async fn answer(&self, record: &Record, client: &Client) -> Result<Json, RpcError> {
-        for frame in &record.call.notifications {
-            let method = frame["method"].as_str().unwrap_or_default();
-            let mut params = frame.get("params").cloned();
-            if method == "notifications/progress" {
+    async fn answer(&self, record: &Record, client: &Client) -> Result<String, RpcError> {
+        for notification in &record.call.notifications {
+            let mut params = notification.params.clone();
+            if notification.method == "notifications/progress" {
                 // Who did not ask for progress gets none.
                 let Some(token) = client.progress_token() else {
                     continue;
@@ -333,7 +332,7 @@ impl Inner {
                     params.insert("progressToken".to_owned(), token);
                 }
             }
-            client.notify(method, params).await;
+            client.notify(&notification.method, params).await;
         }
         if let Some(delay) = record.delay {
             tokio::select! {
@@ -345,7 +344,7 @@ impl Inner {
             self.faults.plan(&client.request_id(), kind);
         }
         match &record.call.outcome {
-            Outcome::Result(result) | Outcome::BuiltIn(result) => Ok(result.clone()),
+            Outcome::Result(_) | Outcome::BuiltIn(_) => Ok(record.result.clone()),
             Outcome::Error(error) => Err(RpcError {
                 code: error.code,
                 message: error.message.clone(),
@@ -400,7 +399,7 @@ impl Handler for CassetteServer {
         tool: &str,
         arguments: Map<String, Json>,
         client: &Client,
-    ) -> Result<Json, RpcError> {
+    ) -> Result<String, RpcError> {
         match self.served.choose(tool, &arguments) {
             Ok(idx) => self.served.answer(&self.served.records[idx], client).await,
             Err(miss) => {

@@ -4,7 +4,7 @@ use cuecard_source::SourceFile;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
-use super::Cassette;
+use super::{Cassette, Notification};
 use crate::{Call, Outcome, Recording, RpcError, Server, Tool};
 
 fn object() -> impl Strategy<Value = Map<String, Json>> {
@@ -39,9 +39,11 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn call() -> impl Strategy<Value = Call> {
     let time = || prop::option::of((0..86_400_000_000_u64).prop_map(Duration::from_micros));
-    let notification = (".{0,9}", object()).prop_map(
-        |(method, params)| json!({ "jsonrpc": "2.0", "method": method, "params": params }),
-    );
+    let notification = (".{0,9}", object()).prop_map(|(method, params)| Notification {
+        jsonrpc: Some("2.0".to_owned()),
+        method,
+        params: Some(Json::Object(params)),
+    });
     let notifications = prop::collection::vec(notification, 0..3);
     let parts = (
         any::<bool>(),

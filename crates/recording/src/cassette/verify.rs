@@ -7,7 +7,7 @@ use cuecard_mcp::result::value_of;
 use cuecard_mcp::{CallErrorKind, ContentBlock, Notice, Session, ToolReply};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::matching::{Mismatch, Predicate};
-use cuecard_source::value::{Json, Redactor};
+use cuecard_source::value::{Json, Redactor, split_pointer};
 use cuecard_tool_call::model::Parse;
 use serde_json::{Map, json};
 use serde_json_path::{JsonPath, NormalizedPath};
@@ -94,13 +94,10 @@ pub async fn verify(
         let code = cuecard_source::diagnostic::codes::RUN_CALL_FAILED;
         Diagnostic::error(code, error.to_string())
     })?;
-    let tools: Vec<_> = entries
+    let tools = entries
         .into_iter()
-        .map(|entry| Tool {
-            name: entry["name"].as_str().unwrap_or_default().to_owned(),
-            description: entry,
-        })
-        .collect();
+        .filter_map(|entry| serde_json::from_value(entry).ok());
+    let tools: Vec<Tool> = tools.collect();
     let changes = match server.tools.is_empty() {
         // Nobody recorded the list.
         true => Vec::new(),
@@ -347,11 +344,11 @@ fn without(mut value: Json, paths: &[JsonPath]) -> Json {
         })
         .collect();
     for pointer in pointers {
-        let (parent, key) = pointer.rsplit_once('/').unwrap_or_default();
+        let (parent, key) = split_pointer(&pointer).unwrap_or_default();
         if let Some(Json::Object(members)) =
             value.pointer_mut(parent).filter(|_| !pointer.is_empty())
         {
-            members.remove(&key.replace("~1", "/").replace("~0", "~"));
+            members.remove(&key);
         } else if let Some(part) = value.pointer_mut(&pointer) {
             *part = "(ignored)".into();
         }

@@ -22,7 +22,7 @@ use super::values::{
 };
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
-use crate::scenario::{Names, tool_name, verbatim};
+use crate::scenario::{Names, tool_name};
 use crate::{Recording, Scenario, Step};
 
 /// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
@@ -81,15 +81,12 @@ pub(super) fn build(
         recording,
         ids: step_ids,
         results: calls.iter().map(|call| call.value.clone()).collect(),
-        outputs: vec![Vec::new(); calls.len()],
+        outputs: calls.iter().map(|_| Default::default()).collect(),
         secret_parts: parts_of(secrets.iter().chain(&read_secrets)),
-        masker: Redactor::new(
-            secrets
-                .iter()
-                .chain(&read_secrets)
-                .filter(|secret| is_distinct(secret))
-                .cloned(),
-        ),
+        masker: Redactor::new({
+            let all = secrets.iter().chain(&read_secrets);
+            all.filter(|secret| is_distinct(secret)).cloned()
+        }),
         redactor: Redactor::new(secrets),
         typed_secrets,
         prompt: Prompt::new(&recording.prompts, &recording.prompted_at),
@@ -148,7 +145,8 @@ pub(super) struct Builder<'c, 'r> {
     partners: Vec<Option<usize>>,
     pub(super) results: Vec<Value>,
     pub(super) ids: Vec<String>,
-    outputs: Vec<Vec<(Source, String)>>,
+    /// The outputs of each step, and their names.
+    outputs: Vec<(Vec<(Source, String)>, Names)>,
     /// The secrets of arguments, which become variables.
     pub(super) redactor: Redactor,
     /// What fields of pages call the secrets that were typed into them.
@@ -225,7 +223,7 @@ impl<'r> Builder<'_, 'r> {
             }
         };
         let mut add = |from_step: usize, values: [&Value; 2]| {
-            each_difference("", values, &mut |key, values| {
+            each_difference(values, &mut |key, values| {
                 push(Difference::new(key, values, from_step));
                 if let (COMMAND, [Value::String(one), Value::String(other)]) = (key, values) {
                     let pairs = word_by_word(true, one, other).unwrap_or_default();
@@ -415,7 +413,7 @@ impl<'r> Builder<'_, 'r> {
                     let text = as_text(value).into_owned();
                     self.ask_of_rest(&[Part::Text(text)]);
                 }
-                verbatim(value)
+                value.clone()
             }
         }
     }
@@ -486,18 +484,14 @@ impl<'r> Builder<'_, 'r> {
     /// The reference to an output, which its step gets.
     pub(super) fn output(&mut self, source: Source) -> String {
         let id = &self.ids[source.step];
-        let outputs = &mut self.outputs[source.step];
+        let (outputs, names) = &mut self.outputs[source.step];
         if let Some((_, name)) = outputs.iter().find(|(known, _)| *known == source) {
             return format!("{id}.{name}");
         }
-        let wish = match (source.path.name(), &source.regex) {
+        let wish = match (source.path.name.as_str(), &source.regex) {
             ("" | "stdout" | "content" | "text", Some(_)) | ("", None) => self.key.as_str(),
             (name, _) => name,
         };
-        let mut names = Names::default();
-        for (_, name) in outputs.iter() {
-            names.unique(name);
-        }
         let name = names.unique(wish);
         let written = format!("{id}.{name}");
         outputs.push((source, name));
@@ -552,7 +546,7 @@ impl<'r> Builder<'_, 'r> {
         };
         sources.retain(|source| source.step == first);
         let named =
-            |source: &Source| source.regex.is_none() && is_namesake(&self.key, source.path.name());
+            |source: &Source| source.regex.is_none() && is_namesake(&self.key, &source.path.name);
         let is_named = sources.iter().any(named);
         if is_named {
             sources.retain(named);
@@ -578,8 +572,8 @@ impl<'r> Builder<'_, 'r> {
                 && (is_given
                     || (is_named && !key.is_empty())
                     || is_telling(value)
-                    || is_word_of_name(value, source.path.name())
-                    || may_name(value, &key, source.path.name()))
+                    || is_word_of_name(value, &source.path.name)
+                    || may_name(value, &key, &source.path.name))
             {
                 self.ask_about(
                     Subject::new(&shown, &id, &path),
@@ -591,30 +585,27 @@ impl<'r> Builder<'_, 'r> {
             return None;
         }
         let result = &self.results[first];
-        let twin = sources.get(1);
-        let twin = twin.filter(|twin| twin.path.to_string().len() == path.len());
-        let doubt = if let Some(twin) = twin.filter(|_| other.is_none()) {
-            let twin = &twin.path;
-            Some(format!(
-                "is in `{id}` as `{path}` and as `{twin}`: the first was taken"
-            ))
-        } else if other.is_none() && source.is_in_json(result) {
-            Some(format!(
-                "was copied out of JSON in the text of `{id}`: will it stand in the same place again?"
-            ))
-        } else if let Some(count) = source.lines_below(result).filter(|_| other.is_none()) {
-            Some(format!(
-                "was copied from the first of {count} lines in the result of `{id}`: will it stand there again?"
-            ))
-        } else {
-            let place = source.path.place_among(result);
-            // Two recordings that take a later one may go through all of them.
-            let place = place.filter(|(place, _)| other.is_none() || *place > 1);
-            place.map(|(place, count)| {
-                format!("was copied from item {place} of {count} in the result of `{id}`: will it stand there again?")
-            })
-        };
-        if let Some(doubt) = doubt {
+        let twin = sources.get(1).map(|twin| twin.path.to_string());
+        let twin = twin.filter(|twin| twin.len() == path.len());
+        let of_one = [
+            twin.map(|twin| format!("is in `{id}` as `{path}` and as `{twin}`: the first was taken")),
+            source.is_in_json(result).then(|| {
+                format!("was copied out of JSON in the text of `{id}`: will it stand in the same place again?")
+            }),
+            source.lines_below(result).map(|count| {
+                format!("was copied from the first of {count} lines in the result of `{id}`: will it stand there again?")
+            }),
+        ];
+        let of_one = of_one.into_iter().flatten().filter(|_| other.is_none());
+        // Two recordings that take a later one may go through all of them.
+        let place = source
+            .path
+            .place
+            .filter(|(place, _)| other.is_none() || *place > 1);
+        let of_place = place.map(|(place, count)| {
+            format!("was copied from item {place} of {count} in the result of `{id}`: will it stand there again?")
+        });
+        if let Some(doubt) = of_one.chain(of_place).next() {
             // What is taken is asked about once, whatever is made of it.
             let taken = Subject::new(source.regex.as_deref().unwrap_or_default(), &id, &path);
             self.ask_about(taken, format!("`{key}` {doubt}"));
@@ -707,7 +698,7 @@ impl<'r> Builder<'_, 'r> {
         }
         let mut proposals = Vec::new();
         for (idx, step) in self.scenario.steps.iter_mut().enumerate() {
-            for (source, name) in &self.outputs[idx] {
+            for (source, name) in &self.outputs[idx].0 {
                 let path = source.path.to_string();
                 let rule = match &source.regex {
                     None => json!(path),

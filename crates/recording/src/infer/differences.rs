@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::prompt::occurrences;
 use super::spellings::goes_on;
-use super::values::is_date;
+use super::values::{each_leaf_at, is_date, letters_of};
 
 /// A value at the same place of both recordings, where they differ.
 #[derive(Debug, Clone)]
@@ -50,29 +50,14 @@ pub(super) enum Piece {
 }
 
 /// Calls `visit` with the names and values of all texts, numbers and booleans at the same places that differ.
-pub(super) fn each_difference(
-    key: &str,
-    values: [&Value; 2],
-    visit: &mut impl FnMut(&str, [&Value; 2]),
-) {
-    match values {
-        [Value::Object(members), Value::Object(others)] => {
-            for (key, value) in members {
-                if let Some(other) = others.get(key) {
-                    each_difference(key, [value, other], visit);
-                }
-            }
+pub(super) fn each_difference(values: [&Value; 2], visit: &mut impl FnMut(&str, [&Value; 2])) {
+    let is_value = |value: &Value| !(value.is_null() || value.is_array() || value.is_object());
+    each_leaf_at(values[0], &mut |path, one| {
+        let other = path.get(values[1]).filter(|other| *other != one);
+        if let Some(other) = other.filter(|other| is_value(one) && is_value(other)) {
+            visit(&path.name, [one, other]);
         }
-        [Value::Array(items), Value::Array(others)] => {
-            for (value, other) in items.iter().zip(others) {
-                each_difference(key, [value, other], visit);
-            }
-        }
-        [Value::Null | Value::Array(_) | Value::Object(_), _]
-        | [_, Value::Null | Value::Array(_) | Value::Object(_)] => {}
-        [one, other] if one != other => visit(key, values),
-        _ => {}
-    }
+    });
 }
 
 /// The pieces of two texts: `known` differences, of which the first comes first, and the text between them.
@@ -183,12 +168,9 @@ fn around_middle(texts: [String; 2]) -> Vec<Piece> {
 
 /// Whether values are in others of the same recordings, however they are written: `ann-lee` in `Mrs. Ann Lee`.
 pub(super) fn resemble(texts: &[String; 2], parts: &[String; 2]) -> bool {
-    let plain = |text: &String| {
-        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let mut pairs = texts.iter().map(plain).zip(parts.iter().map(plain));
-    pairs.all(|(text, part)| part.len() >= SHORTEST_MARK && text.contains(&part))
+    let [texts, parts] = [texts, parts].map(|texts| texts.each_ref().map(|it| letters_of(it)));
+    let mut pairs = texts.iter().zip(&parts);
+    pairs.all(|(text, part)| part.len() >= SHORTEST_MARK && text.contains(part.as_str()))
 }
 
 /// How much speaks for it that two variables stand for one value: one is in the other, or they share words in each

@@ -37,8 +37,7 @@ impl Fields {
         };
         let parts = result["content"].as_array().into_iter().flatten();
         for text in parts.filter_map(|part| part["text"].as_str()) {
-            let may_be = text.contains("uid=") || text.contains("[ref=");
-            let snapshot = may_be.then(|| Snapshot::read(text).ok()).flatten();
+            let snapshot = snapshot_in(text);
             for element in snapshot.into_iter().flat_map(|snapshot| snapshot.elements) {
                 let is_typed_into = TYPED_INTO.contains(&element.role.as_str());
                 match secret_of(&element.name).filter(|_| is_typed_into) {
@@ -89,6 +88,12 @@ impl Fields {
             }
         }
     }
+}
+
+/// The snapshot of a page that a text is, if it is one.
+pub(super) fn snapshot_in(text: &str) -> Option<Snapshot> {
+    let may_be = text.contains("uid=") || text.contains("[ref=");
+    may_be.then(|| Snapshot::read(text).ok()).flatten()
 }
 
 /// The values among members that are typed into a field.

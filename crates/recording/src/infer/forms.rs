@@ -17,8 +17,7 @@ const WORD: &str = r#"(?:"([^"$`\\]+)"|'([^']+)'|([^\s"'$`\\;|&<>()-][^\s"'$`\\;
 const FORMS: &[&str] = &[
     r"(?:^|\s)--(?P<name>[A-Za-z][A-Za-z0-9-]*)(?:=|\s+)WORD",
     r"\bset\s+(?P<name>[^\s=]+)[\s=]+WORD",
-    r#"-H\s*["'](?P<name>[A-Za-z0-9-]+):\s*(?:(?:Bearer|[Tt]oken|Basic)\s+)?([^\s"'$]+)["']"#,
-    r#"--header[=\s]+["'](?P<name>[A-Za-z0-9-]+):\s*(?:(?:Bearer|[Tt]oken|Basic)\s+)?([^\s"'$]+)["']"#,
+    r#"(?:-H\s*|--header[=\s]+)["'](?P<name>[A-Za-z0-9-]+):\s*(?:(?:Bearer|[Tt]oken|Basic)\s+)?([^\s"'$]+)["']"#,
     // What is piped into a program that reads a secret.
     r#"\b(?:echo|printf)(?:\s+-\w+)*(?:\s+["']?%s(?:\\n)?["']?)?\s+WORD\s*\|[^\n;&|]*(?:--password-stdin|--with-token|\ssecret\s+set\s)"#,
     r"(?:--password-stdin|--with-token)\s*<<<\s*WORD",

@@ -44,8 +44,12 @@ struct Leftover {
     words: Vec<Word>,
     /// The words of references.
     covered: Vec<bool>,
-    /// The places of the other words.
-    left: Vec<usize>,
+}
+
+/// Whether a part of a text is in one of these.
+fn is_in(parts: &[Range<usize>], part: &Range<usize>) -> bool {
+    let mut parts = parts.iter();
+    parts.any(|known| known.start < part.end && part.start < known.end)
 }
 
 impl Leftover {
@@ -149,40 +153,33 @@ impl Builder<'_, '_> {
                 "of a text of more than {MOST_OF_TEXT} words only the first ones were compared with earlier results: does the rest hold any of them?"
             ));
         }
-        let flags = words.iter().map(|word| {
-            let next = covered.partition_point(|range| range.end <= word.start);
-            let range = covered.get(next);
-            range.is_some_and(|range: &Range<usize>| range.start < word.end)
-        });
-        let flags: Vec<bool> = flags.collect();
+        let flags = words
+            .iter()
+            .map(|word| is_in(&covered, &(word.start..word.end)));
         let leftover = Leftover {
-            left: (0..words.len()).filter(|idx| !flags[*idx]).collect(),
-            covered: flags,
+            covered: flags.collect(),
             text,
             words,
         };
-        let (mut at, mut last, mut last_at) = (0, Vec::new(), 0);
+        let mut at = 0;
         while at < leftover.words.len() {
-            let runs = self
-                .heard
-                .longest(&leftover.words[at..], at - last_at, &last);
+            let runs = self.heard.longest(&leftover.words[at..]);
             let mut n_known = 0;
-            let telling = runs.iter().find(|run| {
+            let told = runs.iter().find(|run| {
                 if let Origin::Arguments(_) = self.heard.texts[run.text].origin {
                     n_known = run.n_words.max(n_known);
                 }
                 self.tells(run, at, n_known, &leftover)
             });
-            let told = telling.map(|run| {
-                let HeardText { origin, path, .. } = &self.heard.texts[run.text];
-                (at..at + run.n_words, *origin, path.to_string())
-            });
-            (last, last_at) = (runs, at);
-            let Some((own, origin, path)) = told else {
+            let Some(run) = told else {
                 at += 1;
                 continue;
             };
+            let words = &leftover.words[at..];
+            let own = at..at + self.heard.n_equal(words, run.text, run.at);
             at = own.end;
+            let HeardText { origin, path, .. } = &self.heard.texts[run.text];
+            let (origin, path) = (*origin, path.to_string());
             let shown = cut(leftover.shown(own), LONGEST_SHOWN);
             if !self.asked_of(&shown) {
                 self.ask_of_held(&shown, origin, &path);
@@ -211,8 +208,8 @@ impl Builder<'_, '_> {
         {
             return false;
         }
-        let place = |at: usize| leftover.left.partition_point(|word| *word < at);
-        let left = &leftover.left[place(own.start)..place(own.end)];
+        let left = own.clone().filter(|idx| !leftover.covered[*idx]);
+        let left: Vec<usize> = left.collect();
         if left.is_empty() {
             return false;
         }
@@ -267,7 +264,7 @@ impl Builder<'_, '_> {
     /// before, and says whether there is one.
     fn ask_of_heard(&mut self, text: &str, fits: impl Fn(usize, &HeardText) -> bool) -> bool {
         let words = words_of(text);
-        let runs = self.heard.longest(&words, 0, &[]).into_iter();
+        let runs = self.heard.longest(&words).into_iter();
         let whole = runs.filter(|run| run.n_words == words.len());
         let whole = whole.map(|run| &self.heard.texts[run.text]);
         let mut news = whole.take_while(|theirs| !matches!(theirs.origin, Origin::Arguments(_)));
@@ -304,13 +301,9 @@ impl Builder<'_, '_> {
 
     /// Asks of the first number or hash in a text, outside of what is `covered`, that was read before in another form.
     fn ask_of_other_form(&mut self, text: &str, covered: &[Range<usize>]) {
-        let is_left = |range: &Range<usize>| {
-            let mut covered = covered.iter();
-            !covered.any(|part| range.start < part.end && part.start < range.end)
-        };
         let found = forms_of(text)
             .take(MOST_OF_TEXT)
-            .filter(|(range, _)| is_left(range) && !self.asked_of(&text[range.clone()]))
+            .filter(|(range, _)| !is_in(covered, range) && !self.asked_of(&text[range.clone()]))
             .find_map(|(range, spellings)| {
                 let written = &text[range];
                 let mut spellings = spellings.iter();
@@ -322,44 +315,38 @@ impl Builder<'_, '_> {
             return;
         };
         let (key, shown) = (&self.key, cut(&other, LONGEST_SHOWN));
-        let (id, rest) = match origin {
-            Origin::Result(step) => {
-                let id = self.ids[step].as_str();
-                (
-                    id,
-                    format!("the result of `{id}` has `{shown}`: is it copied from there"),
-                )
-            }
-            _ => (
-                "the prompt",
-                format!("the prompt has `{shown}`: is it a variable"),
-            ),
-        };
-        let question = format!("`{key}` has `{written}`, and {rest}, in another form?");
-        self.ask_about(Subject::new(&other, id, ""), question);
+        let (id, name, end) = self.told(origin);
+        let question = format!(
+            "`{key}` has `{written}`, and {name} has `{shown}`: is it {end}, in another form?"
+        );
+        self.ask_about(Subject::new(&other, &id, ""), question);
     }
 
     /// Asks of a value that the parameter holds, and something before it at a path.
     fn ask_of_held(&mut self, value: &str, origin: Origin, path: &str) {
-        let mut place = String::new();
-        let (origin, rest) = match origin {
+        let (id, name, end) = self.told(origin);
+        let rest = match origin {
+            Origin::Day => format!("{name}: is it {end}?"),
+            _ => format!("and so does {name}: is it {end}?"),
+        };
+        let place = match origin {
+            Origin::Result(_) if path != "$" => format!(" (`{path}`)"),
+            _ => String::new(),
+        };
+        self.ask_of_part_of_key(value, &id, &place, rest);
+    }
+
+    /// What an origin is to questions, what they call it, and what a value is that comes from it.
+    fn told(&self, origin: Origin) -> (String, String, &'static str) {
+        let (id, name) = match origin {
             Origin::Result(step) => {
                 let id = self.ids[step].clone();
-                let rest = format!("and so does the result of `{id}`: is it copied from there?");
-                if path != "$" {
-                    place = format!(" (`{path}`)");
-                }
-                (id, rest)
+                let name = format!("the result of `{id}`");
+                return (id, name, "copied from there");
             }
-            Origin::Day => (
-                "the day".to_owned(),
-                "the day of the recording: is it a variable?".to_owned(),
-            ),
-            _ => (
-                "the prompt".to_owned(),
-                "and so does the prompt: is it a variable?".to_owned(),
-            ),
+            Origin::Day => ("the day", "the day of the recording"),
+            _ => ("the prompt", "the prompt"),
         };
-        self.ask_of_part_of_key(value, &origin, &place, rest);
+        (id.to_owned(), name.to_owned(), "a variable")
     }
 }

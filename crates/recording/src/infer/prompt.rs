@@ -73,7 +73,9 @@ impl Prompt {
     pub(super) fn mentions(&self, value: &Value) -> Mention {
         let text = as_text(value);
         let is_there = match value {
-            Value::String(text) => text.trim().chars().count() > 1 && self.holds(text),
+            Value::String(text) => {
+                text.trim().chars().count() > 1 && occurrences(&self.text, text).next().is_some()
+            }
             Value::Number(_) => {
                 let mut places = occurrences(&self.text, &text);
                 places.any(|at| !is_inside_code(&self.text, at, text.len()))
@@ -112,10 +114,6 @@ impl Prompt {
                 let before = self.text[..at].trim_end_matches(' ');
                 before.ends_with(|last: char| last.is_alphanumeric() || last == ',')
             })
-    }
-
-    fn holds(&self, text: &str) -> bool {
-        occurrences(&self.text, text).next().is_some()
     }
 }
 

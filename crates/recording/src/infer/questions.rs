@@ -219,34 +219,29 @@ pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
         .zip(1..)
         .flat_map(|(questions, step)| questions.into_iter().map(move |question| (question, step)))
     {
-        let known = question.subject.as_ref().and_then(|subject| {
-            let key = (subject.value.clone(), subject.origin.clone());
-            let places = about.entry(key).or_default();
+        let is_taken = asked.last().is_some_and(|(last, _)| last.takes(&question));
+        if let Some(subject) = &question.subject {
+            let places = about
+                .entry((subject.value.clone(), subject.origin.clone()))
+                .or_default();
             let is_it =
                 |path: &str| path == subject.path || path.is_empty() || subject.path.is_empty();
-            let known = places.iter().find(|(path, _)| is_it(path));
-            let known = known.map(|(_, idx)| *idx);
-            if known.is_none() {
-                let is_taken = asked.last().is_some_and(|(last, _)| last.takes(&question));
-                places.push((subject.path.clone(), asked.len() - usize::from(is_taken)));
-            }
-            known
-        });
-        let Some(known) = known else {
-            match asked.last_mut() {
-                Some((last, _)) if last.takes(&question) => {
-                    let value = question.held.map_or_else(String::new, |(value, _)| value);
-                    last.note.text.push_str(&format!(", {value}"));
+            if let Some((_, known)) = places.iter().find(|(path, _)| is_it(path)) {
+                let (first, others) = &mut asked[*known];
+                let is_first = question.key == first.key && first.note.step == Some(step);
+                let place = (question.key, step);
+                if !is_first && !others.contains(&place) {
+                    others.push(place);
                 }
-                _ => asked.push((question, Vec::new())),
+                continue;
             }
-            continue;
-        };
-        let (first, others) = &mut asked[known];
-        let place = (question.key, step);
-        let is_first = place.0 == first.key && first.note.step == Some(step);
-        if !is_first && !others.contains(&place) {
-            others.push(place);
+            places.push((subject.path.clone(), asked.len() - usize::from(is_taken)));
+        }
+        match (asked.last_mut(), &question.held) {
+            (Some((last, _)), Some((value, _))) if is_taken => {
+                last.note.text.push_str(&format!(", {value}"));
+            }
+            _ => asked.push((question, Vec::new())),
         }
     }
     let notes = asked

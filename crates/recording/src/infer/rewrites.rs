@@ -26,19 +26,15 @@ const MOST_LINES: usize = 2_000;
 /// The calls so far by the files and other things that their arguments name.
 #[derive(Debug, Default)]
 pub(super) struct Named {
-    steps: HashMap<String, Vec<usize>>,
+    /// The names of each call.
+    names: Vec<Vec<String>>,
     /// The first call that was made with a line.
     lines: HashMap<String, usize>,
 }
 
 impl Named {
     pub(super) fn add(&mut self, step: usize, arguments: &Map<String, Value>) {
-        for name in names_in(arguments) {
-            let steps = self.steps.entry(name).or_default();
-            if steps.last() != Some(&step) {
-                steps.push(step);
-            }
-        }
+        self.names.push(names_in(arguments));
         for argument in arguments.values() {
             each_line(argument, &mut |line| {
                 self.lines.entry(line.to_owned()).or_insert(step);
@@ -81,9 +77,9 @@ impl Builder<'_, '_> {
         }
         let written: HashSet<&str> = lines_of(&text).collect();
         let names = names_in(&self.calls[self.step].call.arguments);
-        let calls = names.iter().filter_map(|name| self.named.steps.get(name));
-        let calls = calls.flat_map(|steps| steps.iter().rev().take(MOST_CALLS));
-        let found = calls.copied().find_map(|step| {
+        let calls = self.named.names.iter().enumerate().rev();
+        let calls = calls.filter(|(_, theirs)| names.iter().any(|name| theirs.contains(name)));
+        let found = calls.take(MOST_CALLS).find_map(|(step, _)| {
             // The agent's own lines are what it wants to stand there.
             let is_own = |line: &str| self.named.lines.get(line).is_some_and(|own| *own <= step);
             let mut lines: HashSet<&str> = HashSet::new();

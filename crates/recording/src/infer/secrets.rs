@@ -13,7 +13,7 @@ use super::forms::{cookies, each_secret};
 use super::passwords::secrets_in;
 use super::prompt::occurrences;
 use super::questions::Subject;
-use super::values::is_namesake;
+use super::values::{each_leaf_at, is_namesake};
 use crate::marks::{MARK, name_of, plain};
 use crate::scenario::secret_name;
 use crate::{Outcome, Recording};
@@ -189,18 +189,13 @@ impl Builder<'_, '_> {
     }
 }
 
-/// A member of a result with this name, at any depth, that was taken out as a secret.
-fn member_called<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
-    match value {
-        Value::Object(members) => members.iter().find_map(|(name, value)| {
-            let is_it = value.as_str() == Some(REDACTED) && is_namesake(key, name);
-            if is_it {
-                Some(name.as_str())
-            } else {
-                member_called(value, key)
-            }
-        }),
-        Value::Array(items) => items.iter().find_map(|item| member_called(item, key)),
-        _ => None,
-    }
+/// The name of a member of a result that is called so, at any depth, and was taken out as a secret.
+fn member_called(value: &Value, key: &str) -> Option<String> {
+    let mut found = None;
+    each_leaf_at(value, &mut |path, leaf| {
+        if found.is_none() && leaf == REDACTED && is_namesake(key, &path.name) {
+            found = Some(path.name.clone());
+        }
+    });
+    found
 }

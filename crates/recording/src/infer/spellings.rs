@@ -18,6 +18,9 @@ pub(super) const MOST_WORDS: usize = 500_000;
 /// So many places of a spelling are followed.
 const MOST_PLACES: usize = 50;
 
+/// Of longer runs of words it is only looked at first whether they are as long as this.
+const LONGEST_RUN: usize = 100;
+
 /// A number of fewer digits stands everywhere.
 const FEWEST_DIGITS: usize = 3;
 
@@ -109,31 +112,23 @@ impl Heard {
         self.n_words >= MOST_WORDS
     }
 
-    /// The runs that begin with the first of the words, in the order of reading. `last` are those that began `n_skipped`
-    /// words before it: where one goes on, nothing is compared again.
-    pub(super) fn longest(&self, words: &[Word], n_skipped: usize, last: &[Run]) -> Vec<Run> {
-        let places = words
-            .first()
-            .and_then(|first| self.places.get(&first.folded));
+    /// The runs that begin with the first of the words, in the order of reading.
+    pub(super) fn longest(&self, words: &[Word]) -> Vec<Run> {
+        let first = words.first().map(|first| &first.folded);
+        let places = first.and_then(|first| self.places.get(first));
         let run = |&(text, at): &(usize, usize)| {
-            let before = at.checked_sub(n_skipped).map(|before| (text, before));
-            let before = before.and_then(|at| {
-                last.binary_search_by_key(&at, |run| (run.text, run.at))
-                    .ok()
-            });
-            let n_known = before.map_or(0, |idx| last[idx].n_words.saturating_sub(n_skipped));
-            let equal = || {
-                let pairs = std::iter::zip(words, &self.texts[text].words[at..]);
-                pairs.take_while(|(word, their)| word.folded == their.folded)
-            };
-            let n_words = if n_known > 0 {
-                n_known
-            } else {
-                equal().count()
-            };
+            let words = &words[..words.len().min(LONGEST_RUN)];
+            let n_words = self.n_equal(words, text, at);
             Run { n_words, text, at }
         };
         places.into_iter().flatten().map(run).collect()
+    }
+
+    /// How many words are those of a text from one on.
+    pub(super) fn n_equal(&self, words: &[Word], text: usize, at: usize) -> usize {
+        let pairs = std::iter::zip(words, &self.texts[text].words[at..]);
+        let equal = pairs.take_while(|(word, their)| word.folded == their.folded);
+        equal.count()
     }
 
     /// The text that has a number or a hash of this spelling, with how it is written there, if the agent did not have it

@@ -6,6 +6,7 @@ use cuecard_page::{Snapshot, Wanted, is_role};
 use serde_json::{Map, Value, json};
 
 use super::Note;
+use super::fields::snapshot_in;
 use super::tidy::Kept;
 use super::values::each_leaf_at;
 
@@ -20,6 +21,8 @@ const FIRST_ARGUMENT: &str = "args[0]";
 pub(super) struct FoundTarget {
     /// The parameter, as `targets` names it; empty for the tool's own, which is `target`.
     pub(super) parameter: String,
+    /// Where it stands in the arguments, as a JSON pointer. The key is a plain one.
+    pointer: String,
     /// How it is found again; nothing if no snapshot tells.
     pub(super) wanted: Option<Value>,
     /// What can't be told.
@@ -46,12 +49,12 @@ pub(super) fn find(kept: &mut Vec<Kept<'_>>) -> Vec<Note> {
                 let holding = holding.next();
                 looks.extend(holding.map(|(look, _, _)| *look));
                 let snapshot = holding.map(|(_, _, snapshot)| snapshot);
-                kept.targets.extend(target(parameter, id, snapshot));
+                kept.targets
+                    .extend(target(parameter, &path.pointer, id, snapshot));
             });
         }
-        let text = &kept.text;
-        let may_be = call.server.is_some() && (text.contains("uid=") || text.contains("[ref="));
-        if let Some(snapshot) = may_be.then(|| Snapshot::read(text).ok()).flatten()
+        if call.server.is_some()
+            && let Some(snapshot) = snapshot_in(&kept.text)
             && !snapshot.elements.is_empty()
         {
             snapshots.push((idx, call.server.clone(), snapshot));
@@ -87,7 +90,12 @@ pub(super) fn names_element(parameter: &str) -> bool {
 }
 
 /// The target of a parameter; nothing if it is none by its looks: a selector is no id.
-fn target(parameter: String, id: &str, snapshot: Option<&Snapshot>) -> Option<FoundTarget> {
+fn target(
+    parameter: String,
+    pointer: &str,
+    id: &str,
+    snapshot: Option<&Snapshot>,
+) -> Option<FoundTarget> {
     let lasts = |wanted: &Wanted| {
         let within = wanted
             .within
@@ -119,6 +127,7 @@ fn target(parameter: String, id: &str, snapshot: Option<&Snapshot>) -> Option<Fo
     };
     Some(FoundTarget {
         parameter,
+        pointer: pointer.to_owned(),
         wanted: wanted.map(|wanted| wanted.to_json()),
         question,
     })
@@ -126,35 +135,25 @@ fn target(parameter: String, id: &str, snapshot: Option<&Snapshot>) -> Option<Fo
 
 /// Takes out of the arguments what the server knew the elements by.
 pub(super) fn remove(arguments: &mut Map<String, Value>, targets: &[FoundTarget]) {
-    let parameters: Vec<&str> = targets
-        .iter()
-        .filter(|target| target.wanted.is_some())
-        .map(|target| target.parameter.as_str())
-        .collect();
     let mut whole = Value::Object(std::mem::take(arguments));
-    strip(&mut whole, "$", &parameters);
+    // The last first, so that the items before it stay where they are.
+    for target in targets
+        .iter()
+        .rev()
+        .filter(|target| target.wanted.is_some())
+    {
+        let (parent, key) = target.pointer.rsplit_once('/').unwrap_or_default();
+        match whole.pointer_mut(parent) {
+            Some(Value::Object(members)) => {
+                members.shift_remove(key);
+            }
+            Some(Value::Array(items)) => {
+                items.remove(key.parse().unwrap_or(0));
+            }
+            _ => {}
+        }
+    }
     if let Value::Object(rest) = whole {
         *arguments = rest;
-    }
-}
-
-fn strip(value: &mut Value, path: &str, parameters: &[&str]) {
-    let strip = |value: &mut Value, path: &str| {
-        strip(value, path, parameters);
-        let parameter = parameter(path).filter(|_| value.is_string());
-        !parameter.is_some_and(|it| parameters.contains(&it.as_str()))
-    };
-    match value {
-        Value::Object(members) => {
-            members.retain(|key, value| strip(value, &format!("{path}.{key}")));
-        }
-        Value::Array(items) => {
-            let mut indexes = 0..;
-            items.retain_mut(|item| {
-                let index = indexes.next().unwrap_or(0);
-                strip(item, &format!("{path}[{index}]"))
-            });
-        }
-        _ => {}
     }
 }

@@ -211,19 +211,25 @@ fn as_one<'r>(
     let all_other = before.iter().all(is_other);
     let key = (&last.call.server, &last.call.tool);
     let is_often = before.len() > 1 || polled.iter().any(|(server, tool)| (server, tool) == key);
-    let change = if all_other {
-        // By its name alone, a tool that gives something else each time may take what it gives.
-        let value = match says_it_reads(recording, last.call) {
-            Some(_) => new_value,
-            None => value_after_equal_ones,
-        };
-        change(before, last, (value, is_often))
-    } else {
-        None
-    };
+    let mut news = Vec::new();
+    if all_other {
+        let olds = before.iter().map(|call| Some(&call.value));
+        find_news("$".to_owned(), olds.collect(), &last.value, &mut news);
+    }
+    // By its name alone, a tool that gives something else each time may take what it gives.
+    let is_told = says_it_reads(recording, last.call).is_some();
+    let words = news
+        .iter()
+        .filter(|new| new.is_word() && (is_told || new.follows_equal_ones()));
+    let mut checks: Vec<Value> = words.map(News::equals).collect();
+    if checks.is_empty() && is_often {
+        checks.extend(news.iter().filter_map(News::contains_word));
+    }
+    // Of several, any may be what was awaited.
+    let change = checks.pop().filter(|_| checks.is_empty());
     let reads = only_reads(recording, last.call, is_often);
     let is_even = before.iter().all(|call| call.value == before[0].value);
-    let has_state = all_other && !changed(before, last, new_state).is_empty();
+    let has_state = news.iter().any(News::is_state);
     let may_be_wait = match all_other {
         true => is_even || reads || has_state || (change.is_some() && before.len() > 1),
         false => reads && before.iter().any(|call| call.value != last.value),
@@ -285,93 +291,78 @@ fn is_failure(text: &str) -> bool {
     FAILURES.split(' ').any(|word| text.starts_with(word))
 }
 
-/// The check that holds for the last result and for none before, if one word tells them apart: a value, or if that was
-/// asked `often`, a word in a text.
-fn change(
-    before: &[&Kept<'_>],
-    last: &Kept<'_>,
-    (value, often): (NewCheck, bool),
-) -> Option<Value> {
-    let mut checks = changed(before, last, value);
-    if checks.is_empty() && often {
-        checks = changed(before, last, new_word);
-    }
-    match checks.as_slice() {
-        [check] => Some(check.clone()),
-        _ => None,
-    }
+/// What the last of several results has at a path, and none before it.
+struct News<'v> {
+    path: String,
+    before: Vec<Option<&'v Value>>,
+    after: &'v Value,
 }
 
-/// The checks for all that is new in the last result.
-fn changed(before: &[&Kept<'_>], last: &Kept<'_>, new: NewCheck) -> Vec<Value> {
-    let mut changed = Vec::new();
-    let before = before.iter().map(|call| Some(&call.value));
-    changes("$", before.collect(), &last.value, new, &mut changed);
-    changed
-}
-
-/// Gives the check for what is new in a value at a path, as those before it show.
-type NewCheck = fn(&str, &[Option<&Value>], &Value) -> Option<Value>;
-
-fn new_value(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
-    let is_word = after.is_boolean() || (after.is_string() && weight(after) == Weight::Weak);
-    let is_new = is_word && !before.contains(&Some(after));
-    is_new.then(|| json!({ "json_path": path, "equals": after }))
-}
-
-fn value_after_equal_ones(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
-    let are_equal = before.iter().all(|value| *value == before[0]);
-    new_value(path, before, after).filter(|_| are_equal)
-}
-
-/// A few plain words became others, as of a job that is `queued`, `running` and then `done`.
-fn new_state(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
-    let is_state = |value: &Value| {
-        let text = value.as_str().unwrap_or_default().trim();
-        let has_words = text.split_whitespace().count() <= MOST_STATE_WORDS;
-        let is_plain = |letter: char| letter.is_alphabetic() || " _-.:".contains(letter);
-        !text.is_empty() && has_words && text.chars().all(is_plain)
-    };
-    let is_new = is_state(after) && !before.contains(&Some(after));
-    let are_states = before.iter().all(|old| old.is_some_and(is_state));
-    (is_new && are_states).then(|| json!({ "json_path": path, "equals": after }))
-}
-
-/// The texts before have all the same words, whatever they count: `running (30%)`.
-fn new_word(path: &str, before: &[Option<&Value>], after: &Value) -> Option<Value> {
-    fn words(text: &Value) -> Option<Vec<&str>> {
-        let words = text.as_str()?.split(|letter: char| !letter.is_alphabetic());
-        Some(words.filter(|word| word.len() >= SHORTEST_WORD).collect())
-    }
-    let olds: Option<Vec<_>> = before.iter().map(|old| old.and_then(words)).collect();
-    let olds = olds.filter(|olds| olds.iter().all(|old| *old == olds[0]))?;
-    let mut news = words(after)?;
-    news.retain(|word| !olds[0].contains(word));
-    // Of several, any may be what was awaited.
-    let [word] = news.as_slice() else {
-        return None;
-    };
-    (!is_failure(word)).then(|| super::shape::matches(path, &format!(r"\b{word}\b")))
-}
-
-fn changes(
-    path: &str,
-    before: Vec<Option<&Value>>,
-    after: &Value,
-    new: NewCheck,
-    changed: &mut Vec<Value>,
+/// Finds what is new in a value at a path.
+fn find_news<'v>(
+    path: String,
+    before: Vec<Option<&'v Value>>,
+    after: &'v Value,
+    news: &mut Vec<News<'v>>,
 ) {
-    if let Value::Object(members) = after {
-        for (key, value) in members {
-            let is_plain = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    for (key, value) in after.as_object().into_iter().flatten() {
+        let is_plain = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+        if key.chars().all(is_plain) {
             let olds = before.iter().map(|old| old.and_then(|old| old.get(key)));
-            if key.chars().all(is_plain) {
-                let path = format!("{path}.{key}");
-                changes(&path, olds.collect(), value, new, changed);
-            }
+            find_news(format!("{path}.{key}"), olds.collect(), value, news);
         }
     }
-    changed.extend(new(path, &before, after));
+    if !before.contains(&Some(after)) {
+        news.push(News {
+            path,
+            before,
+            after,
+        });
+    }
+}
+
+impl News<'_> {
+    fn is_word(&self) -> bool {
+        let after = self.after;
+        after.is_boolean() || (after.is_string() && weight(after) == Weight::Weak)
+    }
+
+    fn follows_equal_ones(&self) -> bool {
+        self.before.iter().all(|value| *value == self.before[0])
+    }
+
+    fn equals(&self) -> Value {
+        json!({ "json_path": self.path, "equals": self.after })
+    }
+
+    /// Whether a few plain words became others, as of a job that is `queued`, `running` and then `done`.
+    fn is_state(&self) -> bool {
+        let is_state = |value: &Value| {
+            let text = value.as_str().unwrap_or_default().trim();
+            let has_words = text.split_whitespace().count() <= MOST_STATE_WORDS;
+            let is_plain = |letter: char| letter.is_alphabetic() || " _-.:".contains(letter);
+            !text.is_empty() && has_words && text.chars().all(is_plain)
+        };
+        is_state(self.after) && self.before.iter().all(|old| old.is_some_and(is_state))
+    }
+
+    /// The check for the one new word in a text, if the texts before have all the same words, whatever they count:
+    /// `running (30%)`.
+    fn contains_word(&self) -> Option<Value> {
+        fn words(text: &Value) -> Option<Vec<&str>> {
+            let words = text.as_str()?.split(|letter: char| !letter.is_alphabetic());
+            Some(words.filter(|word| word.len() >= SHORTEST_WORD).collect())
+        }
+        let olds: Option<Vec<_>> = self.before.iter().map(|old| old.and_then(words)).collect();
+        let olds = olds.filter(|olds| olds.iter().all(|old| *old == olds[0]))?;
+        let mut new = words(self.after)?;
+        new.retain(|word| !olds[0].contains(word));
+        let [word] = new.as_slice() else {
+            return None;
+        };
+        let is_end = !is_failure(word);
+        is_end.then(|| super::shape::matches(&self.path, &format!(r"\b{word}\b")))
+    }
 }
 
 /// Whether a tool changes nothing, as the server says, or else the tool's name if it was called `often`.

@@ -38,80 +38,63 @@ const SHORTEST_CODE: usize = 5;
 const MOST_PLACES: usize = 20;
 
 /// A way into a result.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub(super) struct Path(Vec<Segment>);
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Segment {
-    Key(String),
-    Index(usize),
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Path {
+    /// It as a JSON pointer and, without the `$` before it, as a JSONPath.
+    pub(super) pointer: String,
+    written: String,
+    depth: usize,
+    /// The last key, by which people know the value; empty for the whole result.
+    pub(super) name: String,
+    /// The first place in a list of several, with their number: the next run may list them in another order.
+    pub(super) place: Option<(usize, usize)>,
 }
 
 impl Path {
     pub(super) fn get<'v>(&self, value: &'v Value) -> Option<&'v Value> {
-        self.0
-            .iter()
-            .try_fold(value, |value, segment| match segment {
-                Segment::Key(key) => value.get(key),
-                Segment::Index(index) => value.get(index),
-            })
+        value.pointer(&self.pointer)
     }
 
-    /// The last key, by which people know the value; empty for the whole result.
-    pub(super) fn name(&self) -> &str {
-        let mut keys = self.0.iter().rev().filter_map(|segment| match segment {
-            Segment::Key(key) => Some(key.as_str()),
-            Segment::Index(_) => None,
-        });
-        keys.next().unwrap_or_default()
-    }
-
-    /// A place in a list of several, with their number: the next run may list them in another order.
-    pub(super) fn place_among(&self, value: &Value) -> Option<(usize, usize)> {
-        let mut part = value;
-        for segment in &self.0 {
-            if let (Segment::Index(index), Value::Array(items)) = (segment, part)
-                && items.len() > 1
-            {
-                return Some((index + 1, items.len()));
-            }
-            part = match segment {
-                Segment::Key(key) => part.get(key)?,
-                Segment::Index(index) => part.get(index)?,
-            };
+    /// The way to an item of a list.
+    fn item(&self, index: usize, count: usize) -> Self {
+        Self {
+            pointer: format!("{}/{index}", self.pointer),
+            written: format!("{}[{index}]", self.written),
+            depth: self.depth + 1,
+            name: self.name.clone(),
+            place: self.place.or((count > 1).then_some((index + 1, count))),
         }
-        None
     }
 
-    fn length(&self) -> (usize, usize) {
-        (self.0.len(), self.to_string().len())
+    /// The way to a member of an object.
+    fn member(&self, key: &str) -> Self {
+        let is_plain = key.starts_with(|first: char| first.is_alphabetic() || first == '_')
+            && key
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || letter == '_');
+        let written = match is_plain {
+            true => format!(".{key}"),
+            false => {
+                let quoted = Value::from(key).to_string().replace("\\\"", "\"");
+                let inner = &quoted[1..quoted.len() - 1];
+                format!("['{}']", inner.replace('\'', "\\'"))
+            }
+        };
+        let pointer = key.replace('~', "~0").replace('/', "~1");
+        Self {
+            pointer: format!("{}/{pointer}", self.pointer),
+            written: self.written.clone() + &written,
+            depth: self.depth + 1,
+            name: key.to_owned(),
+            place: self.place,
+        }
     }
 }
 
 impl std::fmt::Display for Path {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("$")?;
-        for segment in &self.0 {
-            match segment {
-                Segment::Index(index) => write!(formatter, "[{index}]")?,
-                Segment::Key(key) if is_plain(key) => write!(formatter, ".{key}")?,
-                Segment::Key(key) => {
-                    let quoted = Value::from(key.as_str()).to_string().replace("\\\"", "\"");
-                    let inner = &quoted[1..quoted.len() - 1];
-                    write!(formatter, "['{}']", inner.replace('\'', "\\'"))?;
-                }
-            }
-        }
-        Ok(())
+        write!(formatter, "${}", self.written)
     }
-}
-
-fn is_plain(key: &str) -> bool {
-    let mut letters = key.chars();
-    letters
-        .next()
-        .is_some_and(|first| first.is_alphabetic() || first == '_')
-        && letters.all(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
 /// How a value is taken out of a result.
@@ -169,25 +152,17 @@ pub(super) struct Index {
 
 impl Index {
     pub(super) fn add_arguments(&mut self, step: usize, arguments: &Value) {
-        let text = as_text(arguments);
-        let words = match arguments {
-            Value::Array(items) => {
-                items.iter().for_each(|item| self.add_arguments(step, item));
-                None
+        each_value_at(arguments, &Path::default(), &mut |_, value| {
+            let text = as_text(value);
+            let is_leaf = !(value.is_array() || value.is_object());
+            let words = is_leaf.then(|| forms_of(&text)).into_iter().flatten();
+            for word in words.chain([text.as_ref()]) {
+                if word.len() <= LONGEST && self.n_values < MOST_VALUES {
+                    self.n_values += 1;
+                    self.arguments.entry(word.to_owned()).or_insert(step);
+                }
             }
-            Value::Object(members) => {
-                let members = members.values();
-                members.for_each(|member| self.add_arguments(step, member));
-                None
-            }
-            _ => Some(forms_of(&text)),
-        };
-        for word in words.into_iter().flatten().chain([text.as_ref()]) {
-            if word.len() <= LONGEST && self.n_values < MOST_VALUES {
-                self.n_values += 1;
-                self.arguments.entry(word.to_owned()).or_insert(step);
-            }
-        }
+        });
     }
 
     /// Whether some values were not looked at.
@@ -196,7 +171,7 @@ impl Index {
     }
 
     pub(super) fn add_result(&mut self, step: usize, result: &Value) {
-        each_value_at(result, &mut Path::default(), &mut |path, value| {
+        each_value_at(result, &Path::default(), &mut |path, value| {
             self.add_at(step, path, value);
         });
     }
@@ -310,7 +285,7 @@ impl Index {
 }
 
 fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
-    sources.sort_by_key(|source| (source.step, source.path.length()));
+    sources.sort_by_key(|source| (source.step, source.path.depth, source.path.written.len()));
     sources
 }
 
@@ -351,10 +326,9 @@ fn pattern(text: &str, word: &str, is_given: &dyn Fn(&str) -> bool) -> Option<St
             (r"(\d+)(?:[.,;:!?]*(?:\s|$)|[^\s\w.,/-])".to_owned(), behind),
         );
     }
-    let starts: Vec<usize> = line.match_indices(' ').map(|(at, _)| at + 1).collect();
     let before = |count: usize| {
-        let start = starts.len().checked_sub(count).map_or(0, |idx| starts[idx]);
-        &line[start..]
+        let space = line.rmatch_indices(' ').nth(count - 1);
+        &line[space.map_or(0, |(at, _)| at + 1)..]
     };
     let prefix = |words: &str| {
         let is_word = words.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
@@ -598,13 +572,15 @@ fn date_of(time: &str) -> Option<&str> {
     is_date(date).then_some(date)
 }
 
+/// The letters and digits of a text, in lower case.
+pub(super) fn letters_of(text: &str) -> String {
+    let letters = text.chars().filter(|letter| letter.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
 /// Whether a parameter and a part of a result are called the same: `issue_number` and `number`, `id` and `ids[0]`.
 pub(super) fn is_namesake(parameter: &str, part: &str) -> bool {
-    let plain = |name: &str| {
-        let letters = name.chars().filter(|letter| letter.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect::<String>()
-    };
-    let (parameter, part) = (plain(parameter), plain(part));
+    let (parameter, part) = (letters_of(parameter), letters_of(part));
     let singular = part.strip_suffix('s').unwrap_or(&part);
     part.is_empty()
         || parameter.ends_with(&part)
@@ -662,25 +638,19 @@ pub(super) fn integer(text: &str) -> Option<Value> {
 
 /// Calls `visit` with a value and all values in it, and the ways to them; keys that would be references in a scenario lead
 /// nowhere.
-fn each_value_at<'v>(value: &'v Value, path: &mut Path, visit: &mut impl FnMut(&Path, &'v Value)) {
+fn each_value_at<'v>(value: &'v Value, path: &Path, visit: &mut impl FnMut(&Path, &'v Value)) {
     const DEEPEST: usize = 64;
     visit(path, value);
-    let mut below = |segment: Segment, part: &'v Value| {
-        if path.0.len() < DEEPEST {
-            path.0.push(segment);
-            each_value_at(part, path, visit);
-            path.0.pop();
-        }
-    };
     match value {
+        _ if path.depth == DEEPEST => {}
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                below(Segment::Index(index), item);
+                each_value_at(item, &path.item(index, items.len()), visit);
             }
         }
         Value::Object(members) => {
             for (key, member) in members.iter().filter(|(key, _)| !key.contains("{{")) {
-                below(Segment::Key(key.clone()), member);
+                each_value_at(member, &path.member(key), visit);
             }
         }
         _ => {}
@@ -689,7 +659,7 @@ fn each_value_at<'v>(value: &'v Value, path: &mut Path, visit: &mut impl FnMut(&
 
 /// Calls `visit` with every text, number, boolean and null, and the way to it.
 pub(super) fn each_leaf_at<'v>(value: &'v Value, visit: &mut impl FnMut(&Path, &'v Value)) {
-    each_value_at(value, &mut Path::default(), &mut |path, value| {
+    each_value_at(value, &Path::default(), &mut |path, value| {
         if !(value.is_array() || value.is_object()) {
             visit(path, value);
         }

@@ -12,14 +12,14 @@ use cuecard_source::json::read_value;
 use cuecard_source::value::cut;
 use cuecard_wire::sse::SseReader;
 use reqwest::{Client, RequestBuilder, Response};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::forward::SESSION;
+use super::forward::{SESSION, rpc_error};
 use super::session::Endpoint;
-use super::tap::{MAX_FRAME, Tap, lock};
+use super::tap::{MAX_FRAME, Tap, lock, messages};
 
 /// How many requests of a client are under way at once; it is not read further before one is answered.
 const MOST_REQUESTS: usize = 64;
@@ -154,10 +154,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
         let why = lock(&self.tap).redacted(&why);
         lock(&self.tap).abandon("", &ids);
         self.n_failed.fetch_add(ids.len() as u64, Ordering::Relaxed);
-        for id in ids {
-            let message = format!("cuecard record mcp: the server {why}");
-            let error =
-                json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": message}});
+        for id in &ids {
+            let error = rpc_error(Some(id), &format!("cuecard record mcp: the server {why}"));
             self.write(error.to_string().as_bytes()).await;
         }
     }
@@ -214,16 +212,23 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
 
     /// What the server says unasked.
     async fn listen(self: Arc<Self>) {
-        let request = self
-            .request(reqwest::Method::GET)
-            .header(header::ACCEPT, "text/event-stream");
-        if let Ok(response) = request.send().await
-            && response.status().is_success()
-            && is_events(&response)
-        {
+        if let Some(response) = self.stream(None).await.filter(is_events) {
             // Nobody waits for it; calls tell that the server is gone.
             let _ = self.events(response, None).await;
         }
+    }
+
+    /// Opens a stream of events, or takes it up again behind the last one.
+    async fn stream(&self, last_id: Option<&str>) -> Option<Response> {
+        let request = self
+            .request(reqwest::Method::GET)
+            .header(header::ACCEPT, "text/event-stream");
+        let request = match last_id {
+            Some(id) => request.header("last-event-id", id),
+            None => request,
+        };
+        let response = request.send().await.ok()?;
+        response.status().is_success().then_some(response)
     }
 
     /// Passes on events, until the requests `ids` are answered; for ever without any. A stream that breaks off is taken
@@ -269,16 +274,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
                 }
                 n_resumed += 1;
                 tokio::time::sleep(retry).await;
-                let request = self
-                    .request(reqwest::Method::GET)
-                    .header(header::ACCEPT, "text/event-stream");
-                let request = match &last_id {
-                    Some(id) => request.header("last-event-id", id),
-                    None => request,
-                };
-                if let Ok(response) = request.send().await
-                    && response.status().is_success()
-                {
+                if let Some(response) = self.stream(last_id.as_deref()).await {
                     break response;
                 }
             };
@@ -288,29 +284,17 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
     /// Passes on a message of the server, or several, as a line.
     async fn deliver(&self, message: &[u8], ids: &mut Vec<Value>) {
         // Line ends stand between the tokens of JSON only.
-        let line: Vec<u8> = message
-            .iter()
-            .map(|byte| {
-                if matches!(byte, b'\n' | b'\r') {
-                    b' '
-                } else {
-                    *byte
-                }
-            })
-            .collect();
-        let parsed: Value = read_value(&line).unwrap_or_default();
-        let version = parsed["result"]["protocolVersion"].as_str();
-        if let Some(Ok(version)) = version.map(HeaderValue::from_str) {
-            self.session().insert(VERSION, version);
+        let mut line = message.to_vec();
+        for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
         }
-        let messages = parsed
-            .as_array()
-            .map_or(std::slice::from_ref(&parsed), Vec::as_slice);
-        ids.retain(|id| {
-            !messages
-                .iter()
-                .any(|message| message["method"].is_null() && message["id"] == *id)
-        });
+        for message in messages(&line).unwrap_or_default() {
+            let version = message["result"]["protocolVersion"].as_str();
+            if let Some(Ok(version)) = version.map(HeaderValue::from_str) {
+                self.session().insert(VERSION, version);
+            }
+            ids.retain(|id| !message["method"].is_null() || message["id"] != *id);
+        }
         lock(&self.tap).server("", Some(&line));
         self.write(&line).await;
     }

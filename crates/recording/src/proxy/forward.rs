@@ -16,18 +16,17 @@ use cuecard_runtime::provider::{client, passed_on, reason};
 use cuecard_runtime::start_error::StartError;
 use cuecard_runtime::timeouts::{ActivityFlag, Answering, Timeouts};
 use cuecard_runtime::workers::Worker;
-use cuecard_source::json::read_value;
 use cuecard_wire::sse::SseReader;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt as _, TryStreamExt as _};
 use reqwest::Client;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::bridge::redirected;
 use super::session::Endpoint;
-use super::tap::{Lane, MAX_FRAME, Tap, lock};
+use super::tap::{Lane, MAX_FRAME, Tap, lock, messages};
 
 /// More clients than this are never recorded at once.
 const MOST_CONNECTIONS: usize = 1_000;
@@ -209,23 +208,19 @@ impl Proxy {
 
 /// The ids of the requests in a body.
 pub(super) fn ids(body: &[u8]) -> Vec<Value> {
-    let messages = match read_value(body) {
-        Ok(Value::Array(batch)) => batch,
-        Ok(message) => vec![message],
-        Err(_) => Vec::new(),
-    };
-    let requests = messages
-        .into_iter()
-        .filter(|message| message["method"].is_string());
+    let messages = messages(body).unwrap_or_default().into_iter();
+    let requests = messages.filter(|message| message["method"].is_string());
     let ids = requests.map(|mut request| request["id"].take());
     ids.filter(|id| !id.is_null()).collect()
 }
 
 /// An error for the request with this id.
+pub(super) fn rpc_error(id: Option<&Value>, what: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": what}})
+}
+
 fn refusal(what: &str, id: Option<&Value>) -> Response {
-    let error =
-        serde_json::json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": what}});
-    (StatusCode::BAD_GATEWAY, axum::Json(error)).into_response()
+    (StatusCode::BAD_GATEWAY, axum::Json(rpc_error(id, what))).into_response()
 }
 
 /// A request with what comes of it. Without a session its answers can't come any other way.

@@ -15,5 +15,5 @@ mod tap;
 mod tests;
 
 pub use cassette::{RecordedFiles, Summary};
-pub use session::{Endpoint, Session, SessionFolder, Upstream, tell_problem, tell_proxy};
+pub use session::{Endpoint, ProxyReport, Session, SessionFolder, Upstream};
 pub use tap::Tap;

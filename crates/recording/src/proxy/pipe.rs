@@ -129,27 +129,16 @@ pub async fn run(
         let _ = errors_ended.await;
     };
     let _ = tokio::time::timeout(GRACE, rest).await;
-    let tail: Vec<u8> = tail
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .iter()
-        .copied()
-        .collect();
+    let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+    let tail: Vec<u8> = tail.iter().copied().collect();
     let tail = String::from_utf8_lossy(&tail);
-    let lines: Vec<&str> = tail
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines = tail.lines().filter(|line| !line.trim().is_empty());
+    let mut last_lines: Vec<String> = lines.map(str::to_owned).collect();
+    last_lines.drain(..last_lines.len().saturating_sub(LAST_LINES));
     Ok(End {
         is_server_first,
         status,
-        last_lines: lines
-            .iter()
-            .rev()
-            .take(LAST_LINES)
-            .rev()
-            .map(|line| (*line).to_owned())
-            .collect(),
+        last_lines,
     })
 }
 

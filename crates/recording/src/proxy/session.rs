@@ -1,6 +1,6 @@
 //! What the proxies of one recording share: where it goes, and what they stand in front of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
@@ -16,6 +16,7 @@ use cuecard_source::diagnostic::{Diagnostic, find_code};
 use cuecard_source::value::Redactor;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::cassette::{CassetteFile, RecordedFiles};
@@ -157,19 +158,54 @@ pub struct SessionFolder {
 
 /// What the names of session folders begin with.
 const PREFIX: &str = "cuecard-record-";
-/// The file that proxies tell problems in, since agents show nobody what their servers say.
-const PROBLEMS: &str = "problems.txt";
-/// The file in which each proxy writes its server and a number: 0 when it begins, and at its end how many calls it could
-/// not record.
-const PROXIES: &str = "proxies.txt";
+/// The file in which each proxy writes a [`ProxyReport`] a line, when it begins and at its end: agents show nobody what
+/// their servers say.
+const REPORTS: &str = "proxies.jsonl";
 
-/// What the proxies of a session did.
-#[derive(Debug, Default)]
-pub struct ProxyCounts {
-    /// The servers whose proxies the agent started.
-    pub started: BTreeSet<String>,
-    /// How many calls could not be recorded.
+/// What a proxy tells the owner of the recording.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct ProxyReport {
+    /// The server.
+    pub server: String,
+    /// How many calls it could not record.
     pub n_unrecorded: usize,
+    /// The names of codes, and what was found.
+    problems: Vec<(String, String)>,
+}
+
+impl ProxyReport {
+    /// The report of the proxy of `server`: how many calls it could not record, and what it `found`.
+    pub fn new(server: &str, n_unrecorded: usize, found: &[Diagnostic]) -> Self {
+        let problems = found.iter().map(|found| {
+            let notes: String = found.notes.iter().map(|note| format!("; {note}")).collect();
+            let text = format!("{}{notes}", found.message);
+            let words: Vec<&str> = text.split_whitespace().collect();
+            (found.code.name().to_owned(), words.join(" "))
+        });
+        Self {
+            server: server.to_owned(),
+            n_unrecorded,
+            problems: problems.collect(),
+        }
+    }
+
+    /// What was found, as warnings.
+    pub fn problems(&self) -> impl Iterator<Item = Diagnostic> {
+        let problems = self.problems.iter();
+        problems.filter_map(|(code, text)| Some(Diagnostic::warning(find_code(code)?, text)))
+    }
+
+    /// Tells the owner of the recording whose proxies read `session`.
+    pub fn send(&self, session: &Path) {
+        let line = json!(self).to_string() + "\n";
+        let file = File::options()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(session.with_file_name(REPORTS));
+        // Without a place to tell it, it was told on standard error.
+        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    }
 }
 
 impl SessionFolder {
@@ -228,26 +264,13 @@ impl SessionFolder {
         file?.write_all(text.as_bytes())
     }
 
-    /// What the proxies told, each once.
-    pub fn problems(&self) -> Vec<Diagnostic> {
-        let told = fs::read_to_string(self.folder.path().join(PROBLEMS)).unwrap_or_default();
-        let told: BTreeSet<&str> = told.lines().collect();
-        let problems = told.into_iter().filter_map(|line| {
-            let (code, problem) = line.split_once(' ')?;
-            Some(Diagnostic::warning(find_code(code)?, problem))
-        });
-        problems.collect()
-    }
-
-    /// What the proxies did.
-    pub fn proxies(&self) -> ProxyCounts {
-        let told = fs::read_to_string(self.folder.path().join(PROXIES)).unwrap_or_default();
-        let mut counts = ProxyCounts::default();
-        for (n_unrecorded, server) in told.lines().filter_map(|line| line.split_once(' ')) {
-            counts.started.insert(server.to_owned());
-            counts.n_unrecorded += n_unrecorded.parse().unwrap_or(0);
-        }
-        counts
+    /// What the proxies told.
+    pub fn reports(&self) -> Vec<ProxyReport> {
+        let told = fs::read_to_string(self.folder.path().join(REPORTS)).unwrap_or_default();
+        let reports = told
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok());
+        reports.collect()
     }
 }
 
@@ -264,28 +287,4 @@ fn sweep(parent: &Path) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-}
-
-/// Tells the owner of the recording whose proxies read `session` that the proxy of `server` began, with 0, or how many
-/// calls it could not record.
-pub fn tell_proxy(session: &Path, server: &str, n_unrecorded: usize) {
-    append(session, PROXIES, &format!("{n_unrecorded} {server}\n"));
-}
-
-fn append(session: &Path, name: &str, line: &str) {
-    let file = File::options()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(session.with_file_name(name));
-    // Without a place to tell it, it was told on standard error.
-    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
-}
-
-/// Tells a problem, in a line, to the owner of the recording whose proxies read `session`.
-pub fn tell_problem(session: &Path, found: &Diagnostic) {
-    let notes: String = found.notes.iter().map(|note| format!("; {note}")).collect();
-    let problem = format!("{} {}{notes}", found.code.name(), found.message);
-    let line: Vec<&str> = problem.split_whitespace().collect();
-    append(session, PROBLEMS, &format!("{}\n", line.join(" ")));
 }

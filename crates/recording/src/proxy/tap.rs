@@ -14,10 +14,10 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::cassette::CassetteFile;
-use crate::cassette::{CallLine, ServerLine, ToolEntry, VERSION, line, redact};
+use crate::cassette::{CallLine, ServerLine, VERSION, line, redact};
 use crate::infer::Fields;
 use crate::marks::Marks;
-use crate::{Call, Outcome, RpcError};
+use crate::{Call, Outcome, RpcError, Tool};
 
 /// The longest frame that is read, in bytes. A longer one passes, and is not recorded.
 pub(super) const MAX_FRAME: usize = 64 << 20;
@@ -88,10 +88,9 @@ pub struct Tap {
     file: CassetteFile,
     open: HashMap<(Lane, String), Open>,
     open_bytes: usize,
-    n_cancelled: usize,
     n_open: watch::Sender<usize>,
     introduction: Value,
-    tools: Vec<ToolEntry>,
+    tools: Vec<Tool>,
     /// The fields of pages for secrets.
     fields: Fields,
     /// Whether what the server says of itself is to be written before the next call.
@@ -159,6 +158,14 @@ pub(super) fn lock(tap: &Mutex<Tap>) -> MutexGuard<'_, Tap> {
     tap.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The messages of a frame, which may be several.
+pub(super) fn messages(frame: &[u8]) -> serde_json::Result<Vec<Value>> {
+    Ok(match read_value(frame)? {
+        Value::Array(batch) => batch,
+        message => vec![message],
+    })
+}
+
 impl Tap {
     /// A tap that writes into `file`. The server is called `name`, or as it calls itself, or `fallback_name`.
     pub(super) fn new(
@@ -178,7 +185,6 @@ impl Tap {
             file,
             open: HashMap::new(),
             open_bytes: 0,
-            n_cancelled: 0,
             n_open: watch::Sender::new(0),
             introduction: Value::Null,
             tools: Vec::new(),
@@ -258,20 +264,16 @@ impl Tap {
                 },
                 Some("tools/call") => Request::Call {
                     call: Box::new(Call {
-                        server: None,
                         tool: params["name"].as_str().unwrap_or_default().to_owned(),
                         arguments: params["arguments"].as_object().cloned().unwrap_or_default(),
-                        outcome: Outcome::Missing,
                         started: Some(began),
-                        duration: None,
-                        notifications: Vec::new(),
+                        ..Call::default()
                     }),
                     progress_token: params["_meta"]["progressToken"].clone(),
                 },
                 Some("notifications/cancelled") => {
                     let id = params["requestId"].to_string();
                     if let Some(open) = self.open.get_mut(&(lane.to_owned(), id)) {
-                        self.n_cancelled += usize::from(!open.is_cancelled);
                         open.is_cancelled = true;
                         self.tell_open();
                     }
@@ -331,7 +333,8 @@ impl Tap {
     }
 
     fn tell_open(&self) {
-        self.n_open.send_replace(self.open.len() - self.n_cancelled);
+        let open = self.open.values().filter(|open| !open.is_cancelled);
+        self.n_open.send_replace(open.count());
     }
 
     /// The client sent something that can't be read as a whole.
@@ -451,7 +454,7 @@ impl Tap {
         for open in left {
             self.write_missing(open);
         }
-        (self.open_bytes, self.n_cancelled) = (0, 0);
+        self.open_bytes = 0;
         self.tell_open();
         for (tool, id) in std::mem::take(&mut self.questions) {
             self.leave_out(&tool, &id, NOT_CONTINUED);
@@ -481,17 +484,15 @@ impl Tap {
                 frame,
             );
         }
-        let why = match read_value(frame) {
-            Ok(Value::Array(batch)) => return Ok(batch),
-            Ok(message) => return Ok(vec![message]),
-            Err(_) if std::str::from_utf8(frame).is_err() => "a frame was not UTF-8",
-            Err(_) => "a frame has a number beyond the range of doubles, or more than 127 levels",
+        if let Ok(messages) = messages(frame) {
+            return Ok(messages);
+        }
+        let why = match std::str::from_utf8(frame) {
+            Err(_) => "a frame was not UTF-8",
+            Ok(_) => "a frame has a number beyond the range of doubles, or more than 127 levels",
         };
-        let outlines = match serde_json::from_slice(frame) {
-            Ok(outline) => Ok(vec![outline]),
-            Err(_) => serde_json::from_slice(frame),
-        };
-        if let Ok(outlines) = outlines {
+        let outline = serde_json::from_slice(frame).map(|outline| vec![outline]);
+        if let Ok(outlines) = outline.or_else(|_| serde_json::from_slice(frame)) {
             return Err((outlines, why));
         }
         if !frame.trim_ascii().is_empty() {
@@ -503,7 +504,6 @@ impl Tap {
     fn close(&mut self, lane: &str, id: &Value) -> Option<Open> {
         let open = self.open.remove(&(lane.to_owned(), id.to_string()))?;
         self.open_bytes -= open.bytes;
-        self.n_cancelled -= usize::from(open.is_cancelled);
         self.tell_open();
         Some(open)
     }
@@ -533,7 +533,7 @@ impl Tap {
         }
         self.open_bytes += size;
         *bytes += size;
-        notifications.push(notification);
+        notifications.extend(serde_json::from_value(notification));
     }
 
     fn listed(&mut self, result: &Value, is_first_page: bool) {

@@ -2,10 +2,11 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{RecordedFiles, Session, SessionFolder, Tap, Upstream, tell_proxy};
+use super::{ProxyReport, RecordedFiles, Session, SessionFolder, Tap, Upstream};
 use crate::cassette::Cassette;
 use crate::infer::infer;
 use crate::{Outcome, Recording};
@@ -157,11 +158,16 @@ fn folders_of_sessions_that_are_over_are_removed_and_those_of_others_stay() {
     assert!(!killed.exists());
     let second = SessionFolder::create(parent.path(), &session).expect("writable");
     assert!(first.session().exists() && second.session().exists());
-    tell_proxy(&first.session(), "a b", 0);
-    tell_proxy(&first.session(), "a b", 3);
-    let proxies = first.proxies();
-    assert_eq!(proxies.started, ["a b".to_owned()].into());
-    assert_eq!(proxies.n_unrecorded, 3);
+    let found = Diagnostic::warning(codes::FILE_WRITE, "it is\nfull");
+    ProxyReport::new("a b", 0, &[]).send(&first.session());
+    ProxyReport::new("a b", 3, &[found]).send(&first.session());
+    let reports = first.reports();
+    let counts = reports
+        .iter()
+        .map(|it| (it.server.as_str(), it.n_unrecorded));
+    assert_eq!(counts.collect::<Vec<_>>(), [("a b", 0), ("a b", 3)]);
+    let problems: Vec<Diagnostic> = reports.iter().flat_map(ProxyReport::problems).collect();
+    assert_eq!(problems[0].message, "it is full");
     drop((first, second));
     let left = fs::read_dir(parent.path()).expect("readable");
     assert_eq!(left.count(), 0);

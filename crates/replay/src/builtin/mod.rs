@@ -23,20 +23,25 @@ use serde_json::{Value as Json, json};
 
 use self::arguments::Arguments;
 pub use self::mistakes::mistakes;
-use super::toolbox::{Toolbox, timed_out};
+use super::toolbox::{
+    Answer, Found, Prepared, ToolSettings, Toolbox, command_timed_out, timed_out,
+};
 use cuecard_runtime::policy::{Policy, Refusal, RefusalKind};
 use cuecard_runtime::tap::Recorder;
 
-/// Calls a built-in tool.
-pub(super) async fn call(
+/// How much longer than the step's time a tool has that keeps this time itself: it has the better message about it, and a
+/// command still has to be killed and its last output to be read.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Prepares a call of a built-in tool: of one that takes no time, or changes the toolbox, this is the call.
+pub(super) async fn prepare(
     toolbox: &mut Toolbox,
     tool: BuiltinTool,
     request: &CallRequest,
     recorder: &mut Recorder<'_>,
-) -> Result<Json, Failure> {
+) -> Result<Prepared, Failure> {
     let arguments = Arguments::new(tool, &request.params)?;
-    match tool {
-        BuiltinTool::Wait => wait(toolbox, &arguments, request.timeout).await,
+    let result = match tool {
         BuiltinTool::Log => {
             // Whoever shows the run shows the message: that it was called is all there is to a log.
             let message = arguments.required_any("message")?;
@@ -51,12 +56,44 @@ pub(super) async fn call(
         BuiltinTool::Write => files::write(toolbox, &arguments),
         BuiltinTool::Edit => files::edit(toolbox, &arguments),
         BuiltinTool::NotebookEdit => files::notebook_edit(toolbox, &arguments),
-        BuiltinTool::Glob => Box::pin(search::glob(toolbox, &arguments, request.timeout)).await,
-        BuiltinTool::Grep => Box::pin(search::grep(toolbox, &arguments, request.timeout)).await,
-        BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request, recorder)).await,
+        BuiltinTool::Bash if arguments.flag("run_in_background")? => {
+            Box::pin(shell::start(toolbox, &arguments, request)).await
+        }
         BuiltinTool::BashOutput => background::output(toolbox, &arguments, request, recorder),
         BuiltinTool::KillShell => Box::pin(background::kill(toolbox, &arguments)).await,
-        BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request, recorder)).await,
+        BuiltinTool::Wait
+        | BuiltinTool::Glob
+        | BuiltinTool::Grep
+        | BuiltinTool::Bash
+        | BuiltinTool::WebFetch => return Ok(Prepared::Builtin(tool)),
+    };
+    Ok(Prepared::Over(result.map(Answer::from)))
+}
+
+/// The work of a tool that [takes its time](Prepared::Builtin).
+pub(super) async fn work(
+    settings: &ToolSettings,
+    tool: BuiltinTool,
+    request: &CallRequest,
+) -> Result<Found, Failure> {
+    let working = async {
+        let arguments = Arguments::new(tool, &request.params)?;
+        let result = match tool {
+            BuiltinTool::Wait => wait(settings, &arguments, request.timeout).await,
+            BuiltinTool::Glob => search::glob(settings, &arguments, request.timeout).await,
+            BuiltinTool::Grep => search::grep(settings, &arguments, request.timeout).await,
+            BuiltinTool::WebFetch => return web::fetch(settings, &arguments, request).await,
+            _ => return shell::run(settings, &arguments, request).await,
+        };
+        Ok((result?, Vec::new()))
+    };
+    let Some(limit) = request.timeout else {
+        return working.await;
+    };
+    match tokio::time::timeout(limit + GRACE, working).await {
+        Ok(found) => found,
+        Err(_) if tool == BuiltinTool::Bash => Err(command_timed_out(limit)),
+        Err(_) => Err(timed_out(limit)),
     }
 }
 
@@ -313,7 +350,7 @@ fn json_pieces(
 }
 
 async fn wait(
-    toolbox: &Toolbox,
+    settings: &ToolSettings,
     arguments: &Arguments<'_>,
     limit: Option<Duration>,
 ) -> Result<Json, Failure> {
@@ -328,7 +365,7 @@ async fn wait(
     if seconds > LONGEST {
         return Err(arguments.wrong("duration", "at most 86400 seconds, a day"));
     }
-    let scaled = Duration::try_from_secs_f64(seconds * toolbox.speed).unwrap_or_default();
+    let scaled = Duration::try_from_secs_f64(seconds * settings.speed).unwrap_or_default();
     match limit {
         Some(limit) if limit < scaled => {
             tokio::time::sleep(limit).await;

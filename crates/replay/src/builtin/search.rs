@@ -9,7 +9,7 @@ use cuecard_tool_call::script::{Failure, FailureKind};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::super::toolbox::{DEFAULT_TIMEOUT, Toolbox, timed_out};
+use super::super::toolbox::{DEFAULT_TIMEOUT, ToolSettings, timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::refused;
@@ -18,17 +18,20 @@ use cuecard_workspace::search::{
 };
 
 pub(super) async fn glob(
-    toolbox: &Toolbox,
+    settings: &ToolSettings,
     arguments: &Arguments<'_>,
     timeout: Option<Duration>,
 ) -> Result<Json, Failure> {
     let pattern = arguments.required_text("pattern")?;
     let written = data_as_text(&pattern, escaped_glob);
     let (root, below) = match split_absolute(&written) {
-        Some((folder, below)) => (absolute_root(toolbox, &pattern, &folder)?, below.to_owned()),
-        None => (folder(toolbox, arguments)?, written),
+        Some((folder, below)) => (
+            absolute_root(settings, &pattern, &folder)?,
+            below.to_owned(),
+        ),
+        None => (folder(settings, arguments)?, written),
     };
-    let mut found = in_background(toolbox, timeout, move |limits| {
+    let mut found = in_background(settings, timeout, move |limits| {
         find_files(&root, &below, limits)
     })
     .await?;
@@ -38,7 +41,7 @@ pub(super) async fn glob(
         files.retain(|file| {
             let mut piece = piece.clone();
             piece.text = as_text(file).into_owned();
-            toolbox.policy.read_path(&Text::new(vec![piece])).is_ok()
+            settings.policy.read_path(&Text::new(vec![piece])).is_ok()
         });
         let removed = before - files.len();
         found["count"] = (found["count"].as_u64().unwrap_or_default() - removed as u64).into();
@@ -69,24 +72,30 @@ fn escaped_glob(text: &str) -> String {
 }
 
 /// The folder that an absolute pattern begins with is judged by where the pattern came from.
-fn absolute_root(toolbox: &Toolbox, pattern: &Text, folder: &Path) -> Result<PathBuf, Failure> {
+fn absolute_root(
+    settings: &ToolSettings,
+    pattern: &Text,
+    folder: &Path,
+) -> Result<PathBuf, Failure> {
     let mut piece = pattern.untrusted().cloned().unwrap_or(Piece::author(""));
     piece.text = folder.display().to_string();
-    toolbox
+    settings
         .policy
         .read_path(&Text::new(vec![piece]))
         .map_err(refused)
 }
 
 pub(super) async fn grep(
-    toolbox: &Toolbox,
+    settings: &ToolSettings,
     arguments: &Arguments<'_>,
     timeout: Option<Duration>,
 ) -> Result<Json, Failure> {
     let pattern = arguments.required_text("pattern")?;
-    let request = request(arguments, &pattern, folder(toolbox, arguments)?)?;
+    let request = request(arguments, &pattern, folder(settings, arguments)?)?;
     let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n")?;
-    let search = in_background(toolbox, timeout, move |limits| find_lines(&request, limits));
+    let search = in_background(settings, timeout, move |limits| {
+        find_lines(&request, limits)
+    });
     let mut found = search.await?;
     if without_numbers && let Some(matches) = found["matches"].as_array_mut() {
         for found in matches.iter_mut().filter_map(Json::as_object_mut) {
@@ -163,26 +172,26 @@ fn failed(error: &SearchError) -> Failure {
     failure
 }
 
-fn folder(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<PathBuf, Failure> {
+fn folder(settings: &ToolSettings, arguments: &Arguments<'_>) -> Result<PathBuf, Failure> {
     let text = arguments.text("path")?.unwrap_or_else(|| Text::from("."));
-    let path = toolbox.policy.read_path(&text).map_err(refused)?;
+    let path = settings.policy.read_path(&text).map_err(refused)?;
     // `.` at the end of each file found would be noise.
     Ok(path.components().collect())
 }
 
 async fn in_background<T: Serialize + Send + 'static>(
-    toolbox: &Toolbox,
+    settings: &ToolSettings,
     timeout: Option<Duration>,
     search: impl FnOnce(&Limits) -> Result<T, SearchError> + Send + 'static,
 ) -> Result<Json, Failure> {
     // What runs write would make each find something else than the one before it.
-    let runs = toolbox.run_dir.as_ref();
+    let runs = settings.run_dir.as_ref();
     let limits = Limits {
         leave_out: runs.and_then(|run| Some(run.path().parent()?.to_owned())),
         ..Limits::default()
     };
     let cancel = limits.cancel.clone();
-    let limit = timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
+    let limit = timeout.or(settings.timeout).unwrap_or(DEFAULT_TIMEOUT);
     let searching = tokio::task::spawn_blocking(move || search(&limits));
     let found = tokio::time::timeout(limit, searching).await;
     cancel.store(true, Ordering::Relaxed);

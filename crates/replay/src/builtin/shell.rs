@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use cuecard_runtime::tap::Recorder;
 use cuecard_source::value::{Text, cut};
 use cuecard_tool_call::model::{Parse, is_variable_name};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
 
-use super::super::toolbox::{Toolbox, command_timed_out};
+use super::super::toolbox::{Found, ToolSettings, Toolbox, command_timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::{json_of, refused};
@@ -20,49 +19,87 @@ use cuecard_workspace::commands::{
 /// As in the original: two minutes.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-pub(super) async fn run(
+/// A command with all that it gets.
+struct BoundCommand {
+    request: CommandRequest,
+    /// Data that it reads.
+    files: Vec<tempfile::NamedTempFile>,
+    /// The time that its own parameter gives it.
+    own_timeout: Duration,
+    /// The time of the step, if it is shorter.
+    capped: Option<Duration>,
+}
+
+impl BoundCommand {
+    fn new(
+        settings: &ToolSettings,
+        arguments: &Arguments<'_>,
+        limit: Option<Duration>,
+    ) -> Result<Self, Failure> {
+        let own = arguments.members("env")?;
+        let own: Vec<_> = own
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        let mut env = variables(settings, &own)?;
+        let command = arguments.required_text("command")?;
+        let bound = settings
+            .policy
+            .command_with_env(&command, &own)
+            .map_err(refused)?;
+        // Last, so that what the command was bound with wins.
+        env.extend(bound.env);
+        let own_timeout = match arguments.number("timeout")? {
+            Some(milliseconds) => {
+                Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX)
+            }
+            None => TIMEOUT,
+        };
+        let capped = limit.filter(|limit| *limit < own_timeout);
+        Ok(Self {
+            request: CommandRequest {
+                command: bound.script,
+                cwd: settings.working_directory.clone(),
+                env,
+                timeout: capped.unwrap_or(own_timeout),
+                max_output: DEFAULT_MAX_OUTPUT,
+            },
+            files: bound.files,
+            own_timeout,
+            capped,
+        })
+    }
+}
+
+/// Starts a command that goes on beside the steps.
+pub(super) async fn start(
     toolbox: &mut Toolbox,
     arguments: &Arguments<'_>,
     request: &CallRequest,
-    recorder: &mut Recorder<'_>,
 ) -> Result<Json, Failure> {
-    let limit = request.timeout;
-    let own = arguments.members("env")?;
-    let own: Vec<_> = own
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
-    let mut env = variables(toolbox, &own)?;
-    let command = arguments.required_text("command")?;
-    let bound = toolbox
-        .policy
-        .command_with_env(&command, &own)
-        .map_err(refused)?;
-    // Last, so that what the command was bound with wins.
-    env.extend(bound.env);
-    let own = match arguments.number("timeout")? {
-        Some(milliseconds) => {
-            Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX)
-        }
-        None => TIMEOUT,
-    };
+    let command = BoundCommand::new(toolbox, arguments, request.timeout)?;
+    arguments.count("expect_exit")?;
+    let id = toolbox.background.id(&request.call_id)?;
+    let started = start_in_background(command.request, &toolbox.environment).await;
+    let running = started.map_err(not_started)?;
+    toolbox.background.add(id.clone(), running, command.files);
+    Ok(json!({"shell_id": id}))
+}
+
+/// Runs a command to its end.
+pub(super) async fn run(
+    settings: &ToolSettings,
+    arguments: &Arguments<'_>,
+    request: &CallRequest,
+) -> Result<Found, Failure> {
+    let BoundCommand {
+        request: command,
+        files: _files,
+        own_timeout: own,
+        capped,
+    } = BoundCommand::new(settings, arguments, request.timeout)?;
     let expected_exit = arguments.count("expect_exit")?;
-    let capped = limit.filter(|limit| *limit < own);
-    let command = CommandRequest {
-        command: bound.script,
-        cwd: toolbox.working_directory.clone(),
-        env,
-        timeout: capped.unwrap_or(own),
-        max_output: DEFAULT_MAX_OUTPUT,
-    };
-    if arguments.flag("run_in_background")? {
-        let id = toolbox.background.id(&request.call_id)?;
-        let started = start_in_background(command, &toolbox.environment).await;
-        let command = started.map_err(not_started)?;
-        toolbox.background.add(id.clone(), command, bound.files);
-        return Ok(json!({"shell_id": id}));
-    }
-    let outcome = run_command(command, &toolbox.environment)
+    let outcome = run_command(command, &settings.environment)
         .await
         .map_err(not_started)?;
     let mut result = to_json(&outcome)?;
@@ -108,12 +145,12 @@ pub(super) async fn run(
         failure.result = Some(result);
         return Err(failure);
     }
-    toolbox.unless_lossy(result, &warnings, recorder)
+    Ok((result, warnings))
 }
 
 /// The variables of `env`, whose values may be data.
 fn variables(
-    toolbox: &Toolbox,
+    settings: &ToolSettings,
     env: &[(String, Text)],
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut variables = Vec::new();
@@ -123,7 +160,7 @@ fn variables(
             return Err(Failure::new(FailureKind::BadParameters, message)
                 .with_help("use letters, digits and `_`"));
         }
-        let value = toolbox.policy.environment(name, value).map_err(refused)?;
+        let value = settings.policy.environment(name, value).map_err(refused)?;
         variables.push((name.into(), value.into()));
     }
     Ok(variables)

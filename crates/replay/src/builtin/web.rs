@@ -6,25 +6,22 @@ use cuecard_source::value::{Origin, Text, cut};
 use cuecard_tool_call::model::Parse;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use reqwest::Url;
-use serde_json::Value as Json;
 
-use super::super::toolbox::{DEFAULT_TIMEOUT, Toolbox, timed_out};
+use super::super::toolbox::{DEFAULT_TIMEOUT, Found, ToolSettings, timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::{json_of, refused};
-use cuecard_runtime::tap::Recorder;
 use cuecard_workspace::fetch::{FetchError, FetchRequest, PolicyGate, fetch as fetch_url};
 
 pub(super) async fn fetch(
-    toolbox: &Toolbox,
+    settings: &ToolSettings,
     arguments: &Arguments<'_>,
     call: &CallRequest,
-    recorder: &mut Recorder<'_>,
-) -> Result<Json, Failure> {
+) -> Result<Found, Failure> {
     let text = with_encoded_values(&arguments.required_text("url")?);
     check_url(&text)?;
-    let grant = toolbox.policy.url(&text).map_err(refused)?;
-    let limit = call.timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
+    let grant = settings.policy.url(&text).map_err(refused)?;
+    let limit = call.timeout.or(settings.timeout).unwrap_or(DEFAULT_TIMEOUT);
     let request = FetchRequest {
         timeout: limit,
         ..FetchRequest::new(text.to_string())
@@ -57,7 +54,7 @@ pub(super) async fn fetch(
                     }
                 }
             }
-            toolbox.unless_lossy(result, &warnings, recorder)
+            Ok((result, warnings))
         }
         Err(error) => {
             if let Some(refusal) = gate.refusal() {

@@ -3,7 +3,7 @@
 use cuecard_source::Span;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::json::{self, Limits, Node};
-use cuecard_source::value::push_pointer;
+use cuecard_source::value::{pointer_steps, push_pointer};
 use cuecard_tool_call::model::{Step, ToolCallScenario};
 
 /// The parameters of one step as they are written.
@@ -33,12 +33,8 @@ impl<'s> Places<'s> {
     ) -> Diagnostic {
         let mut node = self.written.as_ref();
         let mut span = self.step.params_span;
-        for part in pointer.split('/').skip(1) {
-            let part = part.replace("~1", "/").replace("~0", "~");
-            node = node.and_then(|node| match node.as_array() {
-                Some(items) => items.get(part.parse::<usize>().ok()?),
-                None => node.get(&part),
-            });
+        for step in pointer_steps(pointer) {
+            node = node.and_then(|node| node.part(&step));
             match node {
                 Some(node) => span = self.absolute(node.span),
                 None => break,

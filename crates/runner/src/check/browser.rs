@@ -54,7 +54,9 @@ fn unread(scenario: &BrowserScenario, source: &SourceFile, model: &AskedModel) -
     let mut found = Vec::new();
     for (number, action) in (1..).zip(&scenario.actions) {
         let diagnostic = match understand(&action.text) {
-            Understanding::NotUnderstood { reason } if !matches!(model, AskedModel::Named(_)) => {
+            Understanding::NotUnderstood { reason, is_final }
+                if is_final || !matches!(model, AskedModel::Named(_)) =>
+            {
                 let message = format!("action {number} matches no rule: {reason}");
                 Diagnostic::warning(codes::BROWSER_NOT_UNDERSTOOD, message).with_help(
                     match nearest_form(&action.text) {

@@ -7,7 +7,7 @@ mod tool_calls;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error};
 use cuecard_source::value::Redactor;
 
-pub use resume::{Resumption, UnknownStep, begin_journal, lacks_output};
+pub use resume::{Decision, Resumption, begin_journal, lacks_output};
 pub use steps::{PreparedSteps, StepsRequest, partial, prepare_steps};
 pub use tool_calls::{
     CallsContext, CallsRequest, GivenTo, PreparedCalls, environment_server, prepare_calls,

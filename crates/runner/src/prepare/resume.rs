@@ -1,6 +1,6 @@
 //! The journal of a run of tool calls, as it begins and as a later run goes on with it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
@@ -26,13 +26,27 @@ const MOST_NAMED: usize = 12;
 /// How often the hash of a secret is made, so that trying many takes long.
 const ITERATIONS: NonZeroU32 = NonZeroU32::new(100_000).expect("not zero");
 
-/// What becomes of a step that may have had its effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnknownStep {
-    /// It is played again.
-    Redo(Option<u64>),
-    /// It counts as done.
-    AssumeDone(Option<u64>),
+/// What becomes of the steps that may have had their effect.
+#[derive(Debug, Clone, Default)]
+pub struct Decision {
+    /// These are played again; all of them if it is empty.
+    pub redo: Option<Vec<u64>>,
+    /// These count as done; all of them if it is empty.
+    pub assume_done: Option<Vec<u64>>,
+}
+
+impl Decision {
+    /// Whether a step is played again, and whether it counts as done.
+    fn of(&self, step: u64) -> (bool, bool) {
+        let named = |steps: &Option<Vec<u64>>| steps.as_ref().is_some_and(|it| it.contains(&step));
+        let all = |steps: &Option<Vec<u64>>| steps.as_ref().is_some_and(Vec::is_empty);
+        let (redo, done) = (named(&self.redo), named(&self.assume_done));
+        let is_named = redo || done;
+        (
+            redo || all(&self.redo) && !is_named,
+            done || all(&self.assume_done) && !is_named,
+        )
+    }
 }
 
 /// An earlier run that is resumed.
@@ -43,8 +57,8 @@ pub struct Resumption {
     file: File,
     /// Nobody else resumes the run meanwhile.
     _lock: File,
-    /// A step that the user says is done.
-    assumed: Option<u64>,
+    /// The steps that the user says are done.
+    assumed: Vec<u64>,
     /// What is said about the journal.
     notes: Vec<Diagnostic>,
 }
@@ -54,7 +68,7 @@ impl Resumption {
     ///
     /// # Errors
     /// Why it can't be resumed.
-    pub fn open(folder: &Path, unknown: Option<UnknownStep>) -> Result<Self, Diagnostic> {
+    pub fn open(folder: &Path, decision: &Decision) -> Result<Self, Diagnostic> {
         let id = folder.file_name().unwrap_or_default().to_string_lossy();
         let refused =
             |code: Code, what: String| Diagnostic::error(code, format!("the run {id} {what}"));
@@ -92,32 +106,55 @@ impl Resumption {
                 format!("the run {id} was cut off: {what}"),
             ));
         }
-        let mut assumed = None;
-        match (journal.unknown, unknown) {
-            (None, None) => {}
-            (None, Some(_)) => notes.push(Diagnostic::note(
+        let unknown = &journal.unknown;
+        let named = [&decision.redo, &decision.assume_done];
+        if unknown.is_empty() && named.into_iter().any(Option::is_some) {
+            notes.push(Diagnostic::note(
                 codes::RESUME_UNKNOWN,
                 "no step is unknown: `--redo` and `--assume-done` have no effect",
-            )),
-            (Some(step), None) => {
-                let (during, it) = match journal.unknown_element {
-                    Some(index) => (format!("element {} of step {step}", index + 1), "element"),
-                    None => (format!("step {step}"), "step"),
-                };
-                let what = format!("ended during {during}, which may have had its effect");
-                return Err(refused(codes::RESUME_UNKNOWN, what).with_help(format!(
-                    "find out; then add `--redo` to play the {it} again, or `--assume-done` to go on behind it",
-                )));
-            }
-            (Some(step), Some(UnknownStep::Redo(given) | UnknownStep::AssumeDone(given)))
-                if given.is_some_and(|given| given != step) =>
-            {
-                let what = format!("ended during step {step}: no other step is unknown");
-                return Err(refused(codes::RESUME_UNKNOWN, what));
-            }
-            (Some(_), Some(UnknownStep::Redo(_))) => {}
-            (Some(step), Some(UnknownStep::AssumeDone(_))) => assumed = Some(step),
+            ));
+        } else if let Some(other) = named
+            .into_iter()
+            .flatten()
+            .flatten()
+            .find(|step| !unknown.contains(step))
+        {
+            let what = match unknown.len() {
+                1 => format!("ended during {}: no other step is unknown", listed(unknown)),
+                _ => format!(
+                    "ended during {}, and not during step {other}",
+                    listed(unknown)
+                ),
+            };
+            return Err(refused(codes::RESUME_UNKNOWN, what));
         }
+        let undecided = |step: &&u64| matches!(decision.of(**step), (false, false) | (true, true));
+        let undecided: BTreeSet<u64> = unknown.iter().filter(undecided).copied().collect();
+        if !undecided.is_empty() {
+            let several = undecided.len() > 1;
+            let (during, steps) = match journal.unknown_element {
+                _ if several => (listed(&undecided), "the steps"),
+                Some(index) => (
+                    format!("element {} of {}", index + 1, listed(&undecided)),
+                    "the element",
+                ),
+                None => (listed(&undecided), "the step"),
+            };
+            let (effects, behind) = match several {
+                true => ("their effects", "them"),
+                false => ("its effect", "it"),
+            };
+            let numbers = match unknown.len() {
+                1 => "",
+                _ => "; both take the numbers of steps, as `--redo 1,2 --assume-done 3`",
+            };
+            let what = format!("ended during {during}, which may have had {effects}");
+            return Err(refused(codes::RESUME_UNKNOWN, what).with_help(format!(
+                "find out; then add `--redo` to play {steps} again, or `--assume-done` to go on behind {behind}{numbers}"
+            )));
+        }
+        let is_done = |step: &&u64| decision.of(**step).1;
+        let assumed = unknown.iter().filter(is_done).copied().collect();
         Ok(Self {
             id: id.into_owned(),
             journal,
@@ -224,19 +261,15 @@ impl Resumption {
                 found.push(error.with_help(format!("give the same value: set CUECARD_VAR_{name}")));
             }
         }
-        if let Some(step) = self
-            .assumed
-            .and_then(|number| scenario.steps_in(&(number..=number)).first())
-        {
+        for number in &self.assumed {
+            let Some(step) = scenario.steps_in(&(*number..=*number)).first() else {
+                continue;
+            };
             let outputs = step.outputs.iter().map(|rule| rule.name.clone());
             let withheld = self.journal.withheld.entry(step.number).or_default();
             withheld.extend(outputs);
             let element = self.journal.unknown_element;
-            let done = match element {
-                Some(_) => &mut self.journal.elements,
-                None => &mut self.journal.done,
-            };
-            done.push(StepFinished {
+            let finished = StepFinished {
                 step: step.number,
                 id: step.id.clone(),
                 tool: step.tool.text(),
@@ -251,16 +284,17 @@ impl Resumption {
                 restored: Some(Restored::AssumedDone),
                 element,
                 elements: None,
-            });
+            };
+            match element {
+                Some(_) => self.journal.elements.push(finished),
+                None => {
+                    let done = &mut self.journal.done;
+                    let place = done.partition_point(|done| done.step < step.number);
+                    done.insert(place, finished);
+                }
+            }
         }
-        let done = self.journal.done.last().map_or(0, |last| last.step);
-        let assumed = assumed(&self.journal);
-        found.extend(check_withheld(
-            scenario,
-            done,
-            &self.journal.withheld,
-            &assumed,
-        ));
+        found.extend(withheld(scenario, &self.journal));
         found
     }
 
@@ -274,7 +308,11 @@ impl Resumption {
         let mut done = std::mem::take(&mut self.journal.done);
         done.append(&mut self.journal.elements);
         let mut records = record(&Record::<&StepFinished>::Resume { run: self.id })?;
-        if let Some(finished) = done.last().filter(|last| Some(last.step) == self.assumed) {
+        let element = self.journal.unknown_element;
+        for finished in done
+            .iter()
+            .filter(|it| self.assumed.contains(&it.step) && it.element == element)
+        {
             let withheld = self
                 .journal
                 .withheld
@@ -302,16 +340,26 @@ impl Resumption {
 pub fn lacks_output(dir: &RunDir, scenario: &ToolCallScenario) -> Option<Diagnostic> {
     let file = File::open(dir.path().join(JOURNAL)).ok()?;
     let journal = model::Journal::read(BufReader::new(file)).ok()?;
-    let done = journal.done.last().map_or(0, |last| last.step);
-    let found = check_withheld(scenario, done, &journal.withheld, &assumed(&journal));
-    found.into_iter().next()
+    withheld(scenario, &journal).into_iter().next()
 }
 
-/// The steps that were assumed to be done.
-fn assumed(journal: &model::Journal) -> HashSet<u64> {
-    let done = journal.done.iter().chain(&journal.elements);
-    let assumed = done.filter(|step| step.restored == Some(Restored::AssumedDone));
-    assumed.map(|step| step.step).collect()
+/// The references to outputs that a journal does not keep, in the steps that are not done.
+fn withheld(scenario: &ToolCallScenario, journal: &model::Journal) -> Vec<Diagnostic> {
+    let ended = journal.done.iter().chain(&journal.elements);
+    let assumed = ended.filter(|step| step.restored == Some(Restored::AssumedDone));
+    let assumed = assumed.map(|step| step.step).collect();
+    let done = journal.done.iter().map(|step| step.step).collect();
+    check_withheld(scenario, &done, &journal.withheld, &assumed)
+}
+
+/// Steps in words.
+fn listed(steps: &BTreeSet<u64>) -> String {
+    let numbers: Vec<String> = steps.iter().map(u64::to_string).collect();
+    match &numbers[..] {
+        [only] => format!("step {only}"),
+        [first @ .., last] => format!("steps {} and {last}", first.join(", ")),
+        [] => "no step".to_owned(),
+    }
 }
 
 /// Begins the journal of a run that plays the steps in `range`.
@@ -352,6 +400,10 @@ pub fn begin_journal(
         end: *range.end(),
         salt,
         steps: print.steps,
+        groups: scenario
+            .groups()
+            .filter_map(|group| Some((group.first()?.number, group.last()?.number)))
+            .collect(),
         rest: print.rest,
         variables,
         secrets,

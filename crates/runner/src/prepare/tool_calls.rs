@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cuecard_mcp::config::Config;
 use cuecard_replay::prepare::{needs_servers, secrets, use_servers, viewport};
-use cuecard_replay::{Play, Pool, Screenshots, Toolbox, ToolboxOptions, known_servers};
+use cuecard_replay::{Play, Pool, Screenshots, ToolSettings, Toolbox, known_servers};
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_source::SourceFile;
@@ -160,17 +160,17 @@ pub struct CallsContext<'a> {
 impl PreparedCalls {
     /// What is played, and with what; the toolbox is shut down by its owner.
     pub fn into_play(self, run: CallsContext<'_>) -> (Play, Toolbox) {
-        let toolbox = Toolbox::new(ToolboxOptions {
-            pool: Pool::new(self.config, run.environment.to_vec(), run.timeout),
+        let pool = Pool::new(self.config, run.environment.to_vec(), run.timeout);
+        let settings = ToolSettings {
             policy: run.policy,
             working_directory: run.working_directory,
             environment: run.environment.to_vec(),
             timeout: run.timeout,
             run_dir: run.run_dir,
             speed: run.speed,
-            viewport: viewport(&self.scenario),
             is_strict: self.is_strict,
-        });
+        };
+        let toolbox = Toolbox::new(pool, settings, viewport(&self.scenario));
         let play = Play {
             scenario: self.scenario,
             bindings: self.bindings,

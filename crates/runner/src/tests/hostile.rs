@@ -61,7 +61,7 @@ fn told(folder: &Path) -> String {
 }
 
 #[test]
-fn a_long_trace_is_judged_without_being_held() {
+fn a_long_trace_is_judged() {
     let assertions = format!(
         "{SAYS_HELLO}  - {{ id: b, type: must_call_tool, params: {{ tool: search, min_calls: 9000, max_calls: 9000 }} }}\n  - {{ id: c, type: tool_call_order, params: {{ before: {{ event_type: tool_call, args: {{ n: 8000 }} }}, after: {{ event_type: final_output }} }} }}\n"
     );
@@ -75,12 +75,6 @@ fn a_long_trace_is_judged_without_being_held() {
     let summary = judged.result.trace.expect("a summary");
     assert_eq!(summary.events, 18_000);
     assert_eq!(summary.tool_calls, [("search".to_owned(), 9000)]);
-    assert!(judged.trace.expect("with gaps").events.len() < 200);
-    assert!(
-        judged
-            .trace_file
-            .is_some_and(|file| file.ends_with("run.trace.jsonl"))
-    );
     // The path of an assertion may lead anywhere.
     let anywhere = "  - { id: a, type: json_path, params: { path: '$.events[17998].data.args.n', equals: 8999 } }\n";
     let judged = of_trace(long_trace().as_bytes(), anywhere);
@@ -91,7 +85,6 @@ fn a_long_trace_is_judged_without_being_held() {
         message(&judged)
     );
     assert_eq!(judged.trace.expect("the whole").events.len(), 18_000);
-    assert!(judged.trace_file.is_none());
 }
 
 #[test]

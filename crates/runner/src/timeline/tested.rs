@@ -93,8 +93,7 @@ pub(crate) fn play(
     let warnings = doubts.filter(|found| found.severity == Severity::Warning);
     Ok(Recorded {
         warnings: warnings.collect(),
-        filtered: trace.into(),
-        file: None,
+        trace,
         offered: Vec::new(),
         failure,
     })

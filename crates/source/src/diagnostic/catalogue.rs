@@ -134,7 +134,6 @@ catalogue! {
     FIELD_TYPE = "C-FIELD-02", "a field has the wrong type";
     FIELD_UNKNOWN = "C-FIELD-03", "unknown key";
     FIELD_VALUE = "C-FIELD-04", "invalid value for a field";
-    FIELD_LATER = "C-FIELD-05", "a key that is not supported yet";
     ID_DUPLICATE = "C-ID-01", "duplicate step id";
     ID_INVALID = "C-ID-02", "invalid id or name";
     ID_MISSING = "C-ID-03", "outputs without a step id";

@@ -1,5 +1,7 @@
 //! The tree that the reader builds.
 
+use std::fmt;
+
 use super::number::number_value;
 use crate::Span;
 
@@ -59,6 +61,14 @@ impl Node {
             .iter()
             .find(|member| member.key == key)
             .map(|member| &member.value)
+    }
+
+    /// The value under a key of an object, or at an index of an array, as a step of a JSON pointer names it.
+    pub fn part(&self, step: &str) -> Option<&Node> {
+        match &self.kind {
+            NodeKind::Array(items) => items.get(step.parse::<usize>().ok()?),
+            _ => self.get(step),
+        }
     }
 
     /// The members of an object, empty for anything else.
@@ -153,6 +163,34 @@ impl Node {
     }
 }
 
+/// The JSON text without spaces, with each number as it was written.
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = |idx: usize| if idx == 0 { "" } else { "," };
+        match &self.kind {
+            NodeKind::Number(text) => f.write_str(text),
+            NodeKind::Null | NodeKind::Bool(_) | NodeKind::String(_) => {
+                write!(f, "{}", self.to_value())
+            }
+            NodeKind::Array(items) => {
+                f.write_str("[")?;
+                for (idx, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", separator(idx))?;
+                }
+                f.write_str("]")
+            }
+            NodeKind::Object(members) => {
+                f.write_str("{")?;
+                for (idx, member) in members.iter().enumerate() {
+                    let key = serde_json::Value::from(member.key.as_str());
+                    write!(f, "{}{key}:{}", separator(idx), member.value)?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Limits, parse};
@@ -162,6 +200,13 @@ mod tests {
         let parsed = parse(text, &Limits::default());
         assert_eq!(parsed.errors, []);
         parsed.root.expect("a valid text has a root")
+    }
+
+    #[test]
+    fn the_text_has_numbers_as_they_were_written() {
+        let text = r#" { "a\n" : [ 1.50 , 18446744073709551616, 1e3, -0 ] , "b": {"c": [null, true, "é"]} } "#;
+        let expected = r#"{"a\n":[1.50,18446744073709551616,1e3,-0],"b":{"c":[null,true,"é"]}}"#;
+        assert_eq!(root(text).to_string(), expected);
     }
 
     #[test]

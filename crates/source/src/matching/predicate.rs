@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::compare::{contains, contains_strictly, equal, is_same_json};
-use crate::value::{Json, as_text, cut, kind_name};
+use crate::value::{Json, as_text, cut, kind_name, pointer_steps};
 
 /// What a value is asked.
 #[derive(Debug, Clone, Copy)]
@@ -236,8 +236,7 @@ fn shown(json: &Json) -> String {
 fn place(subject: &Json, pointer: &str) -> String {
     let mut place = String::new();
     let mut at = Some(subject);
-    for token in pointer.split('/').skip(1) {
-        let key = token.replace("~1", "/").replace("~0", "~");
+    for key in pointer_steps(pointer) {
         match at {
             Some(Json::Array(items)) => {
                 place.push_str(&format!("[{key}]"));

@@ -82,7 +82,8 @@ const IN_CONFIGS: &[&str] = &["key", "auth", "signature"];
 /// Words that say that a name is about credentials, and names none: `token_count`, `SECRET_FILE`, `public_key`.
 const ABOUT: &[&str] = &[
     "count", "max", "min", "limit", "size", "length", "type", "file", "path", "dir", "url", "uri",
-    "name", "expiry", "ttl", "timeout", "public", "primary", "foreign", "sort", "cache",
+    "name", "expiry", "ttl", "timeout", "public", "primary", "foreign", "sort", "cache", "policy",
+    "rules", "hint", "strength",
 ];
 
 /// What other languages call a password, with `_` between words.
@@ -238,7 +239,9 @@ pub fn credential_in(label: &str) -> Option<&str> {
         let has_next = rest[word.len()..].starts_with(' ');
         let names = [word, &rest[..end(word.len() + usize::from(has_next))]];
         let named = names.into_iter().find(|name| names_credential(name));
-        named.or_else(|| word.split(['_', '-']).find(is_known))
+        let parts = || word.split(['_', '-']);
+        let is_about = || parts().any(|part| ABOUT.contains(&&*part.to_ascii_lowercase()));
+        named.or_else(|| parts().find(is_known).filter(|_| !is_about()))
     })
 }
 
@@ -246,7 +249,14 @@ pub fn credential_in(label: &str) -> Option<&str> {
 pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
     match json {
         Json::String(text) => find_credentials_in_text(text, found),
-        Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
+        Json::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                match is_of_option(items, at) {
+                    true => secret_texts(item, found),
+                    false => find_credentials(item, found),
+                }
+            }
+        }
         Json::Object(members) => {
             for (key, value) in members {
                 match holds_credential(key_of(members, key), value) {
@@ -266,6 +276,14 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         }
         _ => {}
     }
+}
+
+/// Whether an item is the value of an option that names a credential: `["--password", "x"]`.
+fn is_of_option(items: &[Json], at: usize) -> bool {
+    let option = at.checked_sub(1).and_then(|before| items[before].as_str());
+    option
+        .and_then(|option| option.strip_prefix("--"))
+        .is_some_and(names_credential)
 }
 
 /// Whether a value names a variable, as configs and scenarios do: `Bearer ${TOKEN}`, `{{token}}`.
@@ -306,7 +324,14 @@ pub fn is_folder(key: &str, value: &str) -> bool {
 /// Puts [`REDACTED`] in the place of what [`find_credentials`] finds, and only there.
 pub fn mask_credentials(json: &mut Json) {
     match json {
-        Json::Array(items) => items.iter_mut().for_each(mask_credentials),
+        Json::Array(items) => {
+            for at in 0..items.len() {
+                match is_of_option(items, at) {
+                    true => mask(&mut items[at]),
+                    false => mask_credentials(&mut items[at]),
+                }
+            }
+        }
         Json::Object(members) => {
             let is_secret = members
                 .iter()
@@ -397,7 +422,7 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
 /// What stands before a credential in a command or in a list of variables.
 static COMMANDS: LazyLock<Regex> = LazyLock::new(|| {
     let shapes = [
-        r"--(?<option>(?:[a-z0-9]+-)*(?:password|passwd|passphrase|secret|token|key|apikey))[ \t]+",
+        r"--(?<option>(?:[a-z0-9]+-)*(?:password|passwd|passphrase|secret|token|key|apikey))(?:[ \t]+|\\*['\x22],\s*)",
         r"(?:^|[\s'\x22])(?:-u|--user|--proxy-user)[ \t=]*['\x22]?[^\s:'\x22]{1,64}:",
         r"(?:^|[\s'\x22])-p[ \t]*",
         r"(?:set|setx|setenv)(?:[ \t]+-[A-Za-z]+)*[ \t]+(?<variable>[A-Za-z_][A-Za-z0-9_]{1,99})[ \t]+",
@@ -882,6 +907,24 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_behind_an_option_that_names_a_credential_is_one() {
+        let call =
+            json!({ "args": ["login", "--db-password", "Winter2026", "--token-file", "a.txt"] });
+        let as_text = json!({ "text": format!("ran {call}") }).to_string();
+        let lines = serde_json::to_string_pretty(&call).expect("JSON");
+        for json in [call, Json::from(as_text), Json::from(lines)] {
+            let mut found = Vec::new();
+            find_credentials(&json, &mut found);
+            assert_eq!(found, ["Winter2026"], "{json}");
+            let mut masked = json.clone();
+            mask_credentials(&mut masked);
+            assert!(!masked.to_string().contains("Winter2026"), "{masked}");
+            assert!(masked.to_string().contains("a.txt"), "{masked}");
+            assert!(may_hold_credential(&json.to_string()), "{json}");
+        }
+    }
+
+    #[test]
     fn a_value_beside_the_name_of_a_credential_is_one() {
         for (members, key) in [
             (
@@ -932,6 +975,8 @@ mod tests {
         for members in [
             json!({"name": "token_count", "value": 5}),
             json!({"name": "token_count", "value": "Winter2026"}),
+            json!({"name": "password_policy", "value": "at least 12 letters"}),
+            json!({"selector": "#password-hint", "text": "at least 12 letters"}),
             json!({"key": "theme", "value": "Winter2026"}),
             json!({"key": "primary_key", "value": "Winter2026"}),
             json!({"name": "nextPageToken", "value": "Winter2026"}),

@@ -157,6 +157,18 @@ pub fn push_pointer(pointer: &mut String, token: &str) {
     }
 }
 
+/// The steps of a JSON pointer, without escapes.
+pub fn pointer_steps(pointer: &str) -> impl Iterator<Item = String> + '_ {
+    let steps = pointer.split('/').skip(1);
+    steps.map(|step| step.replace("~1", "/").replace("~0", "~"))
+}
+
+/// The pointer to what holds a value, and the last step to it. `None` for the whole document.
+pub fn split_pointer(pointer: &str) -> Option<(&str, String)> {
+    let (parent, step) = pointer.rsplit_once('/')?;
+    Some((parent, step.replace("~1", "/").replace("~0", "~")))
+}
+
 /// How a value stands inside text: a string as it is, null as nothing, everything else as compact JSON.
 pub fn as_text(json: &Json) -> std::borrow::Cow<'_, str> {
     match json {

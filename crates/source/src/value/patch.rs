@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::json;
 
-use super::{Json, push_pointer};
+use super::{Json, push_pointer, split_pointer};
 
 /// The most operations of a patch, and the longest pointer in bytes.
 const MOST_OPERATIONS: usize = 20_000;
@@ -198,7 +198,7 @@ fn apply_one(document: &mut Json, operation: &Operation) -> Result<(), String> {
         }
         Operation::Add(_, value) => add(document, pointer, value.clone()),
         Operation::Remove(_) => {
-            let (parent, key) = split(pointer).ok_or_else(missing)?;
+            let (parent, key) = split_pointer(pointer).ok_or_else(missing)?;
             let removed = match document.pointer_mut(parent) {
                 Some(Json::Object(members)) => members.shift_remove(&key),
                 Some(Json::Array(items)) => {
@@ -213,7 +213,7 @@ fn apply_one(document: &mut Json, operation: &Operation) -> Result<(), String> {
 
 fn add(document: &mut Json, pointer: &str, value: Json) -> Result<(), String> {
     let nowhere = || format!("can't add a value at `{pointer}`");
-    let Some((parent, key)) = split(pointer) else {
+    let Some((parent, key)) = split_pointer(pointer) else {
         *document = value;
         return Ok(());
     };
@@ -233,12 +233,6 @@ fn add(document: &mut Json, pointer: &str, value: Json) -> Result<(), String> {
         }
         _ => Err(nowhere()),
     }
-}
-
-/// The pointer to what holds a value, and the value's key in it; none for the whole document.
-fn split(pointer: &str) -> Option<(&str, String)> {
-    let (parent, key) = pointer.rsplit_once('/')?;
-    Some((parent, key.replace("~1", "/").replace("~0", "~")))
 }
 
 fn index(key: &str, length: usize) -> Option<usize> {

@@ -278,6 +278,11 @@ impl Redactor {
 
     /// `text` with `mark` in the place of each secret.
     pub fn text_with<'a>(&self, text: &'a str, mark: &str) -> Cow<'a, str> {
+        self.text_by(text, &|_| mark.to_owned())
+    }
+
+    /// `text` with what `mark` says of each secret in its place.
+    fn text_by<'a>(&self, text: &'a str, mark: &dyn Fn(&str) -> String) -> Cow<'a, str> {
         let mut ranges: Vec<Range<usize>> = self.matches(text).chain(self.cut_ends(text)).collect();
         if ranges.is_empty() {
             return Cow::Borrowed(text);
@@ -288,7 +293,7 @@ impl Redactor {
         for Range { start, end } in ranges {
             if start >= done {
                 redacted.push_str(&text[done..start]);
-                redacted.push_str(mark);
+                redacted.push_str(&mark(&text[start..end]));
             }
             done = done.max(end);
         }
@@ -433,19 +438,25 @@ impl Redactor {
 
     /// Replaces secrets in every string and key, and every number that spells one.
     pub fn json(&self, json: &mut Json) {
+        self.json_by(json, &|_| REDACTED.to_owned());
+    }
+
+    /// As [`Self::json`], with what `mark` says of each secret in its place; in keys [`REDACTED`].
+    pub fn json_by(&self, json: &mut Json, mark: &dyn Fn(&str) -> String) {
         match json {
             Json::Null | Json::Bool(_) => {}
             Json::Number(number) => {
-                if self.finds(&number.to_string()) {
-                    *json = Json::String(REDACTED.to_owned());
+                let text = number.to_string();
+                if self.finds(&text) {
+                    *json = Json::String(mark(&text));
                 }
             }
             Json::String(text) => {
-                if let Cow::Owned(redacted) = self.text(text) {
+                if let Cow::Owned(redacted) = self.text_by(text, mark) {
                     *text = redacted;
                 }
             }
-            Json::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Json::Array(items) => items.iter_mut().for_each(|item| self.json_by(item, mark)),
             Json::Object(members) => {
                 if members.keys().any(|key| self.finds(key)) {
                     *members = std::mem::take(members)
@@ -453,7 +464,9 @@ impl Redactor {
                         .map(|(key, value)| (self.text(&key).into_owned(), value))
                         .collect();
                 }
-                members.values_mut().for_each(|value| self.json(value));
+                members
+                    .values_mut()
+                    .for_each(|value| self.json_by(value, mark));
             }
         }
     }

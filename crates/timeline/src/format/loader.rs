@@ -10,7 +10,7 @@ use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::{Format, Object, Reader};
 use cuecard_source::value::fields::Field;
-use cuecard_source::value::{Json, cut, push_pointer};
+use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::{Edit, Part, SourceFile, Span};
 
 /// The latest point in time, about 31 years: times that are added up can't overflow.
@@ -595,7 +595,7 @@ pub(super) fn member<'n>(node: &'n Node, key: &str) -> Option<&'n Member> {
 /// `timeline[7].agentActions[1]` for `/timeline/7/agentActions/1`.
 pub(super) fn key_path(pointer: &str) -> String {
     let mut path = String::new();
-    for token in pointer.split('/').skip(1) {
+    for token in pointer_steps(pointer) {
         if !path.is_empty() && !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
         {
             path.push_str(&format!("[{token}]"));
@@ -604,7 +604,7 @@ pub(super) fn key_path(pointer: &str) -> String {
         if !path.is_empty() {
             path.push('.');
         }
-        path.push_str(&token.replace("~1", "/").replace("~0", "~"));
+        path.push_str(&token);
     }
     path
 }

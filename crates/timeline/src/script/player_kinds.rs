@@ -1,7 +1,7 @@
 //! Which event each player acts on, waits for or passes over: the one table that players, explanations and
 //! comparisons of players read. A client's face is the server's with acting and waiting swapped.
 
-use crate::model::{EventKind, UserInput};
+use crate::model::EventKind;
 
 /// A player of timelines, by what it stands in for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,12 +79,6 @@ impl PlayerKind {
         };
         let row = FACES.iter().find(|row| row.event == word);
         row.map_or(Cell::of(Act::NotEvaluated), |row| row.cells[self as usize])
-    }
-
-    /// Whether the player types or waits for this input at all: `webui` entries are nobody's in a terminal.
-    pub fn takes_input(self, input: &UserInput) -> bool {
-        use crate::model::UserTarget;
-        self != Self::Run || input.target != Some(UserTarget::WebUi)
     }
 }
 

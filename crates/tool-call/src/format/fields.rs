@@ -118,6 +118,11 @@ pub(super) const STEP: &[Field] = &[
         "Name of the element in references (default: item). Its index, from 0, is this name with _index.",
     ),
     field(
+        "group",
+        r#"{"type": "string", "pattern": "^[\\p{L}\\p{N}_-]+$"}"#,
+        "Neighbouring steps with the same group start together; the next step waits for all of them.",
+    ),
+    field(
         "expect",
         "{\"anyOf\": [{\"$ref\": \"#/$defs/expect\"}, {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/expect\"}}]}",
         "Checks on the step's result.",
@@ -398,6 +403,3 @@ pub(super) const SAMPLING_MATCH: &[Field] = &[
         "A text in one of the model names that the server prefers.",
     ),
 ];
-
-/// Keys of the format that this release does not play. Ignoring them would change what a scenario means.
-pub(super) const LATER_STEP: &[&str] = &["group"];

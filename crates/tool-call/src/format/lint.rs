@@ -11,7 +11,7 @@ use cuecard_page::Snapshot;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{self, Limits, Node, NodeKind};
-use cuecard_source::value::{Json, cut, push_pointer};
+use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 
 /// How a question begins in the description of a step that `cuecard infer` wrote.
 pub const OPEN_QUESTION: &str = "Open question: ";
@@ -235,8 +235,7 @@ fn proposal(ids: &[LiteralId], params: &str, snapshots: &[Snapshot]) -> Proposal
 /// A pointer below parameters as `targets` name it: `elements[0].uid`.
 fn parameter(pointer: &str) -> String {
     let mut written = String::new();
-    for token in pointer.split('/').skip(1) {
-        let key = token.replace("~1", "/").replace("~0", "~");
+    for key in pointer_steps(pointer) {
         let is_index = !written.is_empty() && key.bytes().all(|sign| sign.is_ascii_digit());
         if is_index {
             written.push_str(&format!("[{key}]"));
@@ -253,7 +252,7 @@ fn parameter(pointer: &str) -> String {
 }
 
 /// Whether a server is a browser's, by its name.
-fn is_browser(server: &str) -> bool {
+pub(super) fn is_browser(server: &str) -> bool {
     [
         "chrome",
         "browser",

@@ -7,6 +7,7 @@ mod elements;
 mod expect;
 mod fields;
 mod fingerprint;
+mod group;
 mod legacy;
 mod lint;
 mod params;

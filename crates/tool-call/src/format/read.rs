@@ -13,7 +13,7 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::Language;
 use cuecard_source::document::{is_blank, json_diagnostic};
 use cuecard_source::json::{self, JsonError, JsonErrorKind, Limits, Node, NodeKind};
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::{SourceFile, Span};
 
 /// A scenario has at most this many steps.
@@ -96,15 +96,9 @@ fn parse(reader: &mut Reader<'_>) -> Option<Node> {
 fn known_part(root: &Node, pointer: &str) -> String {
     let mut known = String::new();
     let mut node = root;
-    for token in pointer.split('/').skip(1) {
-        let name = token.replace("~1", "/").replace("~0", "~");
-        let next = match &node.kind {
-            NodeKind::Array(items) => name.parse().ok().and_then(|index: usize| items.get(index)),
-            _ => node.get(&name),
-        };
-        let Some(next) = next else { break };
-        known.push('/');
-        known.push_str(token);
+    for step in pointer_steps(pointer) {
+        let Some(next) = node.part(&step) else { break };
+        push_pointer(&mut known, &step);
         node = next;
     }
     known
@@ -325,23 +319,6 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
     );
 }
 
-pub(super) fn later(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) {
-    for member in object.node.members() {
-        if keys.contains(&member.key.as_str()) && !member.value.is_null() {
-            let pointer = object.child_pointer(&member.key);
-            let diagnostic = reader.error(
-                codes::FIELD_LATER,
-                member.key_span,
-                format!(
-                    "`{}` is part of the format, but this release doesn't play it",
-                    member.key
-                ),
-            );
-            diagnostic.pointer = Some(pointer);
-        }
-    }
-}
-
 fn version(reader: &mut Reader<'_>, object: Object<'_>) {
     let Some(node) = reader.required(object, "version", "the scenario", "\"version\": \"2.1\"")
     else {
@@ -476,6 +453,7 @@ fn steps(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Step> {
     );
     order(reader, &mut steps);
     ids(reader, &steps);
+    super::group::groups(reader, &steps);
     steps.into_iter().map(|read| read.step).collect()
 }
 

@@ -58,12 +58,12 @@ pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<D
     diagnostics
 }
 
-/// References, in the answers and the steps behind number `done`, to outputs that a resumed run does not know: `withheld`
+/// References, in the answers and the steps that are not `done`, to outputs that a resumed run does not know: `withheld`
 /// has their names by the number of their step. The steps `assumed` to be done have none, so that defaults stand in for
 /// them; no default is what a secret was.
 pub fn check_withheld(
     scenario: &ToolCallScenario,
-    done: u64,
+    done: &HashSet<u64>,
     withheld: &BTreeMap<u64, Vec<String>>,
     assumed: &HashSet<u64>,
 ) -> Vec<Diagnostic> {
@@ -97,7 +97,11 @@ pub fn check_withheld(
     for entry in &scenario.answers {
         entry.for_each_placeholder(&mut check);
     }
-    for step in scenario.steps.iter().filter(|step| step.number > done) {
+    for step in scenario
+        .steps
+        .iter()
+        .filter(|step| !done.contains(&step.number))
+    {
         step.for_each_placeholder(&mut check);
     }
     diagnostics
@@ -163,6 +167,16 @@ impl Checker<'_> {
             .map(|&target| (target, &self.scenario.steps[target]));
         match (reference.path.first(), step) {
             (Some(PathSegment::Key(output)), Some((target, step))) => {
+                let group = here.filter(|here| here.is_grouped_with(step));
+                if let Some(group) = group.and_then(|here| here.group.as_deref()) {
+                    let message = format!(
+                        "`{}` refers to {}, which starts at the same time: both are in the group `{group}`",
+                        reference.text,
+                        step.label()
+                    );
+                    let later = self.error(codes::REFERENCE_LATER, placeholder, message);
+                    return Some(later.with_help("take this step out of the group"));
+                }
                 if target >= idx {
                     let what = if target == idx {
                         "to the step it is in".to_owned()
@@ -328,9 +342,11 @@ impl Checker<'_> {
     }
 
     fn visible(&self, idx: usize) -> Vec<String> {
+        let here = self.scenario.steps.get(idx);
         let outputs = self.scenario.steps[..idx]
             .iter()
             .filter(|step| self.scope.range.contains(&step.number))
+            .filter(|step| here.is_none_or(|here| !here.is_grouped_with(step)))
             .flat_map(|step| {
                 step.outputs
                     .iter()
@@ -339,11 +355,7 @@ impl Checker<'_> {
         let declared = &self.scenario.variables;
         let variables = declared.iter().map(|variable| variable.name.clone());
         let is_added = |name: &&String| declared.iter().all(|variable| variable.name != **name);
-        let for_each = self
-            .scenario
-            .steps
-            .get(idx)
-            .and_then(|step| step.for_each.as_ref());
+        let for_each = here.and_then(|step| step.for_each.as_ref());
         let elements = for_each.into_iter().flat_map(|it| it.names());
         elements
             .chain(outputs)

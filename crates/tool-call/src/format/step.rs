@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::expect::{expectations, outputs};
 use super::fields;
 use super::params::{check as check_params, maybe_milliseconds};
-use super::read::later;
 use super::reader::{Object, Reader};
 use super::template::{from_node, from_string, is_name};
 use crate::model::{
@@ -25,6 +24,7 @@ pub(super) struct ReadStep {
     pub step: Step,
     pub number_span: Span,
     pub id_span: Option<Span>,
+    pub group_span: Option<Span>,
 }
 
 pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ReadStep> {
@@ -33,9 +33,7 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
         return None;
     }
     let object = Object { node, pointer };
-    let more: Vec<_> = [fields::LATER_STEP, &["action"]].concat();
-    reader.unknown_keys(object, fields::STEP, &more, "this step");
-    later(reader, object, fields::LATER_STEP);
+    reader.unknown_keys(object, fields::STEP, &["action"], "this step");
     let number = number(reader, object);
     let tool = tool(reader, object);
     let params = params(reader, object, tool.as_ref().map(|(tool, _)| tool));
@@ -70,6 +68,7 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
     }
     let step = Step {
         for_each: for_each(reader, object).map(Box::new),
+        group: group(reader, object),
         number: number.map_or(0, |(number, _)| number),
         id,
         description: template_text(reader, object, "description", "`description`")
@@ -98,6 +97,7 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
         step,
         number_span,
         id_span: object.get("id").map(|node| node.span),
+        group_span: object.get("group").map(|node| node.span),
     })
 }
 
@@ -324,17 +324,42 @@ fn id(
         }
         return None;
     };
-    if text.is_empty() || !text.chars().all(is_name) {
+    if text.is_empty() {
         let pointer = object.child_pointer("id");
-        let message = match text.is_empty() {
-            true => "the id is empty".to_owned(),
-            false => format!("`{}` is not a valid id", cut(text, 100)),
-        };
-        let diagnostic = reader.error(codes::ID_INVALID, node.span, message);
-        diagnostic.pointer = Some(pointer);
-        diagnostic.help = Some("use letters, digits, `_` and `-`".to_owned());
+        reader
+            .error_at(codes::ID_INVALID, node.span, &pointer, "the id is empty")
+            .help = Some(NAME_HELP.to_owned());
+    } else {
+        check_name(reader, object, "id", text, node, "id");
     }
     Some(text.to_owned())
+}
+
+/// What a name consists of.
+const NAME_HELP: &str = "use letters, digits, `_` and `-`";
+
+/// Says if the text of a field is no name; `what` is what it should be one of.
+fn check_name(
+    reader: &mut Reader<'_>,
+    object: Object<'_>,
+    key: &str,
+    text: &str,
+    node: &Node,
+    what: &str,
+) {
+    if text.is_empty() || !text.chars().all(is_name) {
+        let message = format!("`{}` is not a valid {what}", cut(text, 100));
+        let pointer = object.child_pointer(key);
+        reader
+            .error_at(codes::ID_INVALID, node.span, &pointer, message)
+            .help = Some(NAME_HELP.to_owned());
+    }
+}
+
+fn group(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Box<str>> {
+    let (text, node) = reader.text(object, "group", "`group`")?;
+    check_name(reader, object, "group", text, node, "name for `group`");
+    Some(text.into())
 }
 
 fn template_text(
@@ -477,12 +502,8 @@ fn for_each(reader: &mut Reader<'_>, object: Object<'_>) -> Option<ForEach> {
             "an array, or one reference to an array",
         ),
     }
-    if let Some((text, node)) = name
-        && (text.is_empty() || !text.chars().all(is_name))
-    {
-        let message = format!("`{}` is not a valid name for `as`", cut(text, 100));
-        let error = reader.error(codes::ID_INVALID, node.span, message);
-        error.help = Some("use letters, digits, `_` and `-`".to_owned());
+    if let Some((text, node)) = name {
+        check_name(reader, object, "as", text, node, "name for `as`");
     }
     Some(ForEach {
         list,

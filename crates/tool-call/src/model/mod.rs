@@ -16,7 +16,7 @@ pub use cuecard_source::matching::Comparison;
 pub use target::{ParamTarget, Target, TargetPlace};
 pub use template::{MemberRef, PathSegment, Placeholder, Reference, Template, TextPart};
 pub use tool_call::{
-    Backoff, Expectation, ExpectedElements, ExpectedTest, ForEach, MAX_ELEMENTS, OnError,
-    OutputRule, Parse, RetryRule, RetryThen, Step, ToolCallScenario, Variable,
+    Backoff, Expectation, ExpectedElements, ExpectedTest, ForEach, MAX_ELEMENTS, MAX_GROUP,
+    OnError, OutputRule, Parse, RetryRule, RetryThen, Step, ToolCallScenario, Variable,
 };
 pub use tools::{BuiltinTool, ParamKind, ParamSpec, ToolName, is_variable_name};

@@ -44,6 +44,12 @@ impl ToolCallScenario {
         self.steps.get(start..end).unwrap_or_default()
     }
 
+    /// The steps of each group.
+    pub fn groups(&self) -> impl Iterator<Item = &[Step]> {
+        let groups = self.steps.chunk_by(Step::is_grouped_with);
+        groups.filter(|group| group[0].group.is_some())
+    }
+
     /// Calls `visit` with every reference of the answers and the steps.
     pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
         for entry in &self.answers {
@@ -108,6 +114,8 @@ pub struct Step {
     pub condition: Option<Box<(Condition, Span)>>,
     /// `for_each`.
     pub for_each: Option<Box<ForEach>>,
+    /// `group`: neighbours with the same name start together.
+    pub group: Option<Box<str>>,
     /// `expect`.
     pub expectations: Vec<Expectation>,
     /// `timeout`: how long the step's call may take, whatever else is said.
@@ -127,6 +135,11 @@ impl Step {
             Some(id) => format!("step {} (`{id}`)", self.number),
             None => format!("step {}", self.number),
         }
+    }
+
+    /// Whether it starts together with `other`, another step.
+    pub fn is_grouped_with(&self, other: &Self) -> bool {
+        self.group.is_some() && self.group == other.group && self.number != other.number
     }
 
     /// Its `target` and those of its `targets`.
@@ -181,6 +194,9 @@ impl Step {
         }
     }
 }
+
+/// A group has at most this many steps, whose calls are made at the same time.
+pub const MAX_GROUP: usize = 32;
 
 /// A list of `for_each` has at most this many elements.
 pub const MAX_ELEMENTS: usize = 10_000;

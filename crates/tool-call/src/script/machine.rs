@@ -2,6 +2,7 @@
 
 mod iteration;
 mod retry;
+mod summary;
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::iteration::Iteration;
+pub use self::summary::{Summary, Verdict};
 use super::page_check::wanted;
 use super::resolve::{Left, Resolver};
 use super::{Bindings, Failure, FailureKind, ReadyAnswers, results};
@@ -17,7 +19,7 @@ use crate::model::{
 };
 use cuecard_page::Wanted;
 use cuecard_source::Span;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::{Json, Value};
 use cuecard_trace::{
     Attempt, EventData, Restored, StepError, StepFinished, StepStarted, StepStatus,
@@ -47,12 +49,14 @@ impl Default for Options {
 /// What the player is to do next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Write this into the trace.
-    Record(EventData),
+    /// Write this into the trace; it happened at this time.
+    Record(Duration, EventData),
     /// Bring what is recorded to the disk.
     Commit,
-    /// Call a tool, then say [`Script::returned`].
-    Call(Box<CallRequest>),
+    /// Call these tools: one, or those of a group together.
+    Call(Vec<CallRequest>),
+    /// Say [`Script::returned`] for the first of the calls that are out.
+    Await,
     /// Poll again when the clock shows this.
     WaitUntil(Duration),
     /// The run is over.
@@ -118,6 +122,12 @@ fn call_id(step: u64, element: Option<u64>, attempt: u32) -> Arc<str> {
     parts.concat().into()
 }
 
+/// The number of the step that made the call with this id.
+pub fn step_of_call(call_id: &str) -> Option<u64> {
+    let number = call_id.strip_prefix("call_")?.split(['.', '_']).next()?;
+    number.parse().ok()
+}
+
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallOutcome {
@@ -127,91 +137,6 @@ pub enum CallOutcome {
     Failed(Box<Failure>),
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every step passed, was skipped, or failed in a way that the scenario tolerates.
-    Passed,
-    /// A step failed.
-    Failed,
-    /// The run could not go on: a server or a file of the run is not to be had.
-    Blocked,
-    /// Somebody stopped it.
-    Interrupted,
-}
-
-impl Verdict {
-    /// The word for it in files and JSON output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Blocked => "blocked",
-            Self::Interrupted => "interrupted",
-        }
-    }
-}
-
-/// Counts of a run, so far or at its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Summary {
-    /// Steps in range.
-    pub total: usize,
-    /// Steps that were not played, since an earlier run did them or the user says that they are done. They count for what
-    /// they ended with as well.
-    pub restored: usize,
-    /// Steps that passed.
-    pub passed: usize,
-    /// Those of them whose element was not as it was.
-    pub healed: usize,
-    /// Steps whose failure was tolerated.
-    pub tolerated: usize,
-    /// Steps whose condition was false or whose list has no elements.
-    pub skipped: usize,
-    /// Steps that ended the run.
-    pub failed: usize,
-    /// Steps that were interrupted: they may have had an effect.
-    pub unknown: usize,
-    /// Elements of steps with `for_each` that let the run go on.
-    pub elements: usize,
-    /// Calls, retries included.
-    pub calls: u64,
-    /// Calls that repeated a failed one.
-    pub retries: u64,
-}
-
-impl Summary {
-    /// That no step passed and none failed: their conditions were false, or what they failed with was tolerated.
-    pub fn nothing_passed(&self) -> Option<Diagnostic> {
-        if self.passed + self.failed + self.unknown > 0 {
-            return None;
-        }
-        let message = match (self.skipped, self.tolerated) {
-            (0, 0) => return None,
-            (1, 0) => "no step ran: its only step was skipped".to_owned(),
-            (count, 0) => format!("no step ran: all {count} were skipped"),
-            (0, 1) => "no step passed: its only step failed, which is tolerated".to_owned(),
-            (0, count) => format!("no step passed: all {count} failed, which is tolerated"),
-            (skipped, tolerated) => format!(
-                "no step passed: the failures of {tolerated} are tolerated, and {skipped} were skipped"
-            ),
-        };
-        let warning = Diagnostic::warning(codes::RUN_NOTHING, message);
-        Some(warning.with_help("nothing was tested, which is a failure with `--strict`"))
-    }
-
-    /// How many steps did not run.
-    pub fn not_run(&self) -> usize {
-        let begun = self.done() + self.failed + self.unknown;
-        self.total.saturating_sub(begun)
-    }
-
-    /// How many steps let the run go on.
-    pub fn done(&self) -> usize {
-        self.passed + self.tolerated + self.skipped
-    }
-}
-
 /// A running scenario.
 #[derive(Debug)]
 pub struct Script {
@@ -219,31 +144,28 @@ pub struct Script {
     resolver: Resolver,
     options: Options,
     effects: VecDeque<Effect>,
-    state: State,
-    /// The first steps, which an earlier run has done, and the first elements of the next.
+    /// The steps whose calls are out, in the order of their calls.
+    calling: VecDeque<Current>,
+    /// The steps that are to be called, as soon as nothing is out.
+    due: Vec<Current>,
+    /// The next step begins at this time, if it has come.
+    pause_end: Duration,
+    /// Steps of a group that ended without a call, and when: they are recorded behind those before them.
+    held: VecDeque<(Duration, StepFinished)>,
+    /// How the run ends, as soon as nothing is under way.
+    verdict: Option<Verdict>,
+    /// The steps that an earlier run has done, in play order, and the first elements of the next.
     restored: VecDeque<StepFinished>,
     /// The step with `for_each` that is under way.
     iteration: Option<Iteration>,
     next_idx: usize,
     end_idx: usize,
+    /// The first step that ended and is to be played again.
+    unfinished: Option<u64>,
     summary: Summary,
     failure: Option<Diagnostic>,
     /// For the calls of a scenario that answers nothing.
     no_answers: Arc<ReadyAnswers>,
-}
-
-#[derive(Debug)]
-enum State {
-    /// The next step may begin.
-    Ready,
-    /// A call is out.
-    Calling(Current),
-    /// Waiting before another attempt.
-    BackingOff(Current, Duration),
-    /// Waiting after a step.
-    Pausing(Duration),
-    /// Over.
-    Over(Verdict),
 }
 
 /// A step under way.
@@ -256,6 +178,9 @@ struct Current {
     started: Duration,
     call_started: Duration,
     attempts: Vec<Attempt>,
+    /// When the next call may be made, and why it is another one.
+    due: Duration,
+    failure: Option<Failure>,
     /// How long `wait_after` asks to wait, once the step ran.
     pause: Option<Duration>,
 }
@@ -270,6 +195,8 @@ impl Current {
             started: now,
             call_started: now,
             attempts: Vec::new(),
+            due: now,
+            failure: None,
             pause: None,
         }
     }
@@ -297,11 +224,16 @@ impl Script {
             resolver: Resolver::new(scenario.clone(), bindings),
             options,
             effects: VecDeque::new(),
-            state: State::Ready,
+            calling: VecDeque::new(),
+            due: Vec::new(),
+            pause_end: Duration::ZERO,
+            held: VecDeque::new(),
+            verdict: None,
             restored: VecDeque::new(),
             iteration: None,
             next_idx: first,
             end_idx: first + total,
+            unfinished: None,
             summary: Summary {
                 total,
                 ..Summary::default()
@@ -312,9 +244,15 @@ impl Script {
         }
     }
 
-    /// Says how an earlier run ended the first steps, one by one, and the first elements of the next: they are not played.
+    /// Says how an earlier run ended steps, in play order, and the first elements of the next: they are not played.
     pub fn restore(&mut self, done: Vec<StepFinished>) {
         self.restored = done.into();
+    }
+
+    /// The number of the first step that is not done.
+    pub fn unfinished(&self) -> Option<u64> {
+        let next = self.scenario.steps[..self.end_idx].get(self.next_idx);
+        self.unfinished.or(next.map(|step| step.number))
     }
 
     /// Counts so far.
@@ -332,51 +270,47 @@ impl Script {
         self.failure.as_ref()
     }
 
-    /// What to do now. After [`Effect::Call`] it must be told what came of the call before it is asked again.
+    /// What to do now.
     pub fn poll(&mut self, now: Duration) -> Effect {
         loop {
             if let Some(effect) = self.effects.pop_front() {
                 return effect;
             }
-            match std::mem::replace(&mut self.state, State::Ready) {
-                State::Over(verdict) => {
-                    self.state = State::Over(verdict);
-                    return Effect::Finished(verdict);
-                }
-                State::Ready => self.begin_next(now),
-                State::Pausing(until) if now < until => {
-                    self.state = State::Pausing(until);
-                    return Effect::WaitUntil(until);
-                }
-                State::Pausing(_) => {}
-                State::BackingOff(current, until) if now < until => {
-                    self.state = State::BackingOff(current, until);
-                    return Effect::WaitUntil(until);
-                }
-                State::BackingOff(current, _) => self.call(now, current),
-                State::Calling(current) => {
-                    // The player asked too early: the call is still out.
-                    self.state = State::Calling(current);
-                    return Effect::WaitUntil(Duration::MAX);
-                }
+            if !self.calling.is_empty() {
+                return Effect::Await;
             }
+            if let Some(first) = self.due.iter().map(|current| current.due).min() {
+                match first <= now {
+                    true => self.call(now),
+                    false => return Effect::WaitUntil(first),
+                }
+                continue;
+            }
+            if let Some(verdict) = self.verdict {
+                return Effect::Finished(verdict);
+            }
+            if now < self.pause_end {
+                return Effect::WaitUntil(self.pause_end);
+            }
+            self.begin_next(now);
         }
     }
 
-    /// What came of the call that is out.
-    pub fn returned(&mut self, now: Duration, outcome: CallOutcome) {
-        let State::Calling(mut current) = std::mem::replace(&mut self.state, State::Ready) else {
+    /// What came of the first of the calls that are out, at its end.
+    pub fn returned(&mut self, ended: Duration, outcome: CallOutcome) {
+        let Some(mut current) = self.calling.pop_front() else {
             return;
         };
         let scenario = self.scenario.clone();
         let step = &scenario.steps[current.idx];
-        let took = now.saturating_sub(current.call_started);
+        let took = ended.saturating_sub(current.call_started);
         let checked = match outcome {
             CallOutcome::Failed(failure) => Err(*failure),
             CallOutcome::Returned(result) => {
                 let effects = &mut self.effects;
                 results::expectations(step, &self.resolver, &result, took, &mut |assertion| {
-                    effects.push_back(Effect::Record(EventData::Assertion(assertion)));
+                    let assertion = EventData::Assertion(assertion);
+                    effects.push_back(Effect::Record(ended, assertion));
                 })
                 .map(|()| result)
             }
@@ -384,44 +318,58 @@ impl Script {
         let error = checked.as_ref().err();
         current.end_attempt(took, error.map(|failure| failure.message.clone()));
         match checked.and_then(|result| results::outputs(step, &result)) {
-            Ok(outputs) => self.passed(now, current, step, outputs),
-            Err(failure) => match self.retry_at(now, step, &current, &failure) {
-                Ok(Some(until)) => {
-                    self.summary.retries += 1;
-                    self.state = State::BackingOff(current, until);
+            Ok(outputs) => self.passed(ended, current, step, outputs),
+            Err(failure) => match self.retry_at(ended, step, &current, &failure) {
+                Ok(Some(due)) => {
+                    let failure = Some(failure);
+                    self.due.push(Current {
+                        due,
+                        failure,
+                        ..current
+                    });
                 }
-                Ok(None) => self.failed(now, current, step, failure),
+                Ok(None) => self.failed(ended, current, step, failure),
                 Err(mut rule) => {
                     rule.notes
                         .push(format!("the call itself failed with: {}", failure.message));
-                    self.failed(now, current, step, rule);
+                    self.failed(ended, current, step, rule);
                 }
             },
         }
     }
 
-    /// Somebody stopped the run. A step under way is reported as unknown, since it may have had an effect.
-    pub fn interrupt(&mut self, now: Duration) {
-        let current = match std::mem::replace(&mut self.state, State::Over(Verdict::Interrupted)) {
-            State::Calling(mut current) => {
-                let took = now.saturating_sub(current.call_started);
-                current.end_attempt(took, Some("interrupted before it returned".to_owned()));
-                current
-            }
-            State::BackingOff(current, _) => current,
-            State::Over(verdict) => {
-                self.state = State::Over(verdict);
-                return;
-            }
-            State::Ready | State::Pausing(_) => {
-                // Between two elements.
-                self.end_iteration(now);
-                return;
-            }
-        };
-        self.end(now, current, StepStatus::Unknown, |_| {});
+    /// What came of the call of this step, although others before it are out.
+    pub fn returned_early(&mut self, step: u64, ended: Duration, outcome: CallOutcome) {
+        let mut out = self.calling.iter();
+        let at = out.position(|current| self.scenario.steps[current.idx].number == step);
+        if let Some(current) = at.and_then(|at| self.calling.remove(at)) {
+            self.calling.push_front(current);
+            self.returned(ended, outcome);
+        }
     }
 
+    /// Somebody stopped the run. Steps under way are reported as unknown, since they may have had an effect.
+    pub fn interrupt(&mut self, now: Duration) {
+        let is_under_way = !self.calling.is_empty() || !self.due.is_empty();
+        if self.verdict.is_some() && !is_under_way {
+            return;
+        }
+        self.verdict = Some(Verdict::Interrupted);
+        for mut current in std::mem::take(&mut self.calling) {
+            let took = now.saturating_sub(current.call_started);
+            current.end_attempt(took, Some("interrupted before it returned".to_owned()));
+            self.due.push(current);
+        }
+        self.due.sort_by_key(|current| current.idx);
+        while !self.due.is_empty() {
+            let current = self.due.remove(0);
+            self.end(now, current, StepStatus::Unknown, |_| {});
+        }
+        // Between two elements.
+        self.end_iteration(now);
+    }
+
+    /// Begins the next step, with those of its group, or the next element.
     fn begin_next(&mut self, now: Duration) {
         let scenario = self.scenario.clone();
         if let Some(iteration) = &mut self.iteration {
@@ -430,17 +378,26 @@ impl Script {
             self.begin(now, idx, &scenario.steps[idx]);
             return;
         }
-        if self.next_idx >= self.end_idx {
-            self.state = State::Over(Verdict::Passed);
+        let steps = &scenario.steps[self.next_idx..self.end_idx];
+        let Some(first) = steps.first() else {
+            self.verdict = Some(Verdict::Passed);
             return;
+        };
+        let rest = steps.iter().skip(1);
+        let n_grouped = rest.take_while(|step| step.is_grouped_with(first)).count();
+        let first = self.next_idx;
+        self.next_idx += n_grouped + 1;
+        for idx in first..self.next_idx {
+            self.begin_step(now, idx, &scenario.steps[idx]);
         }
-        let idx = self.next_idx;
-        self.next_idx += 1;
-        let step = &scenario.steps[idx];
-        if let Some(mut finished) = self.restored.pop_front_if(|it| it.element.is_none()) {
+    }
+
+    fn begin_step(&mut self, now: Duration, idx: usize, step: &Step) {
+        let is_done = |it: &mut StepFinished| it.step == step.number && it.element.is_none();
+        if let Some(mut finished) = self.restored.pop_front_if(is_done) {
             self.summary.restored += 1;
             finished.restored.get_or_insert(Restored::Done);
-            self.end_step(idx, finished);
+            self.end_step(now, idx, finished);
             return;
         }
         match &step.for_each {
@@ -481,20 +438,18 @@ impl Script {
                 Ok(((params, targets), pause)) => {
                     let elements = self.iteration.as_ref().map(Iteration::count);
                     let started = self.started(step, current.description.clone(), elements);
-                    self.record(match element {
+                    let started = match element {
                         Some(_) => EventData::ElementStarted(started),
                         None => EventData::StepStarted(started),
-                    });
+                    };
+                    self.record(now, started);
                     self.commit(step);
-                    self.call(
-                        now,
-                        Current {
-                            params: Arc::new(params),
-                            targets,
-                            pause,
-                            ..current
-                        },
-                    );
+                    self.due.push(Current {
+                        params: Arc::new(params),
+                        targets,
+                        pause,
+                        ..current
+                    });
                 }
                 Err(failure) => self.failed(now, current, step, failure),
             },
@@ -523,8 +478,8 @@ impl Script {
         }
     }
 
-    fn record(&mut self, data: EventData) {
-        self.effects.push_back(Effect::Record(data));
+    fn record(&mut self, at: Duration, data: EventData) {
+        self.effects.push_back(Effect::Record(at, data));
     }
 
     /// Brings what is recorded to the disk, if the step has an effect that must not happen twice.
@@ -549,14 +504,18 @@ impl Script {
         complete(&mut finished);
         match finished.element {
             Some(_) => self.end_element(now, finished),
-            None => self.end_step(idx, finished),
+            None => self.end_step(now, idx, finished),
         }
     }
 
     /// Counts a step that ended, leaves behind what it leaves for references, and records it.
-    fn end_step(&mut self, idx: usize, finished: StepFinished) {
+    fn end_step(&mut self, now: Duration, idx: usize, finished: StepFinished) {
         let scenario = self.scenario.clone();
         let step = &scenario.steps[idx];
+        if matches!(finished.status, StepStatus::Failed | StepStatus::Unknown) {
+            let before = self.unfinished.unwrap_or(step.number);
+            self.unfinished = Some(before.min(step.number));
+        }
         let count = match finished.status {
             StepStatus::Passed => &mut self.summary.passed,
             StepStatus::Tolerated => &mut self.summary.tolerated,
@@ -574,11 +533,28 @@ impl Script {
             }
         };
         self.resolver.leave(idx, left);
+        if finished.attempts.is_empty() && self.waits_for_others(step.number) {
+            self.held.push_back((now, finished));
+            return;
+        }
         let is_played = finished.restored.is_none();
-        self.record(EventData::StepFinished(finished));
+        self.record(now, EventData::StepFinished(finished));
         if is_played {
             self.commit(step);
         }
+        while let Some((_, next)) = self.held.front()
+            && !self.waits_for_others(next.step)
+        {
+            let held = self.held.pop_front();
+            self.effects
+                .extend(held.map(|(at, next)| Effect::Record(at, EventData::StepFinished(next))));
+        }
+    }
+
+    /// Whether a step of the same group is under way and stands before this one.
+    fn waits_for_others(&self, number: u64) -> bool {
+        let mut under_way = self.calling.iter().chain(&self.due);
+        under_way.any(|current| self.scenario.steps[current.idx].number < number)
     }
 
     /// What a step calls its tool with.
@@ -624,11 +600,8 @@ impl Script {
         self.resolver.text(template).ok()
     }
 
-    fn call(&mut self, now: Duration, mut current: Current) {
-        let step = &self.scenario.steps[current.idx];
-        let attempt = u32::try_from(current.attempts.len() + 1).unwrap_or(u32::MAX);
-        current.call_started = now;
-        self.summary.calls += 1;
+    /// Calls the steps whose time has come.
+    fn call(&mut self, now: Duration) {
         let answers = match self.scenario.answers.is_empty() {
             true => self.no_answers.clone(),
             false => Arc::new(ReadyAnswers::resolve(
@@ -636,18 +609,41 @@ impl Script {
                 &self.resolver,
             )),
         };
-        self.effects.push_back(Effect::Call(Box::new(CallRequest {
-            step: step.number,
-            call_id: call_id(step.number, self.element_index(), attempt),
-            attempt,
-            tool: step.tool.clone(),
-            params: current.params.clone(),
-            targets: current.targets.clone(),
-            timeout: step.timeout,
-            parse: step.parse,
-            answers,
-        })));
-        self.state = State::Calling(current);
+        let scenario = self.scenario.clone();
+        let mut requests = Vec::new();
+        for mut current in std::mem::take(&mut self.due) {
+            if now < current.due {
+                self.due.push(current);
+                continue;
+            }
+            let step = &scenario.steps[current.idx];
+            if let Some(failure) = current.failure.take() {
+                // It waited for the others of its group.
+                if self.is_too_late(now, step, &current).unwrap_or_default() {
+                    self.failed(now, current, step, failure);
+                    continue;
+                }
+                self.summary.retries += 1;
+            }
+            let attempt = u32::try_from(current.attempts.len() + 1).unwrap_or(u32::MAX);
+            current.call_started = now;
+            self.summary.calls += 1;
+            requests.push(CallRequest {
+                step: step.number,
+                call_id: call_id(step.number, self.element_index(), attempt),
+                attempt,
+                tool: step.tool.clone(),
+                params: current.params.clone(),
+                targets: current.targets.clone(),
+                timeout: step.timeout,
+                parse: step.parse,
+                answers: answers.clone(),
+            });
+            self.calling.push_back(current);
+        }
+        if !requests.is_empty() {
+            self.effects.push_back(Effect::Call(requests));
+        }
     }
 
     fn skipped(&mut self, now: Duration, current: Current, step: &Step) {
@@ -707,11 +703,15 @@ impl Script {
             self.pause(now, pause);
             return;
         }
+        if self.failure.is_some() {
+            // The first step of a group that failed says why the run did; its others have their own errors.
+            return;
+        }
         if let Some(label) = label {
             failure.message = format!("{label}: {}", failure.message);
         }
         self.failure = Some(failure.to_diagnostic(step, &self.scenario.source));
-        self.state = State::Over(if failure.kind.is_blocking() {
+        self.verdict = Some(if failure.kind.is_blocking() {
             Verdict::Blocked
         } else {
             Verdict::Failed
@@ -732,10 +732,9 @@ impl Script {
         ))
     }
 
+    /// The next step waits for the longest pause of those before it.
     fn pause(&mut self, now: Duration, pause: Option<Duration>) {
-        if let Some(pause) = pause {
-            self.state = State::Pausing(now + pause);
-        }
+        self.pause_end = self.pause_end.max(now + pause.unwrap_or_default());
     }
 }
 

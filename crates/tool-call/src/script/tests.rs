@@ -1,9 +1,11 @@
 //! The machine on a virtual clock: a player of a few lines drives it and writes down what it saw.
 
 mod for_each;
+mod group;
 mod properties;
 mod values;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,16 +77,17 @@ fn resume_with(
     script.restore(done);
     let mut now = Duration::ZERO;
     let (mut calls, mut steps) = (Vec::new(), Vec::new());
+    let mut out = VecDeque::new();
     let verdict = loop {
         match script.poll(now) {
-            Effect::Record(EventData::StepFinished(step)) => steps.push(step),
-            Effect::Record(_) | Effect::Commit => {}
-            Effect::Call(request) => {
-                let outcome = answer(&request);
-                calls.push((*request, now));
+            Effect::Record(_, EventData::StepFinished(step)) => steps.push(step),
+            Effect::Record(..) | Effect::Commit => {}
+            Effect::Call(requests) => {
+                out.extend(requests.iter().map(&mut answer));
+                calls.extend(requests.into_iter().map(|request| (request, now)));
                 now += Duration::from_millis(10);
-                script.returned(now, outcome);
             }
+            Effect::Await => script.returned(now, out.pop_front().expect("a call is out")),
             Effect::WaitUntil(until) => {
                 assert!(until > now, "a wait ends in the future");
                 now = until;
@@ -778,7 +781,8 @@ fn an_interrupted_step_is_unknown() {
     let mut script = Script::new(scenario, bindings, Options::default());
     while !matches!(script.poll(Duration::ZERO), Effect::Call(_)) {}
     script.interrupt(Duration::from_secs(1));
-    let Effect::Record(EventData::StepFinished(step)) = script.poll(Duration::from_secs(1)) else {
+    let Effect::Record(_, EventData::StepFinished(step)) = script.poll(Duration::from_secs(1))
+    else {
         panic!("the step ends")
     };
     assert_eq!(step.status, StepStatus::Unknown);

@@ -16,7 +16,7 @@ use std::path::Path;
 pub use playwright::to_playwright;
 pub use tool_call::{ToolCallServer, to_tool_call};
 
-use crate::model::{ActionKind, TestStep, Translator};
+use crate::model::{AssertKind, Compare, TestStep, Translator};
 use cuecard_page::sentences;
 use cuecard_page::words::fold_name;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
@@ -47,9 +47,18 @@ fn name_of(source: &SourceFile) -> String {
 /// is mostly a link, which does not fold.
 fn wanted_open(step: &TestStep) -> Option<bool> {
     let is_said = |is_open: &bool| !is_open || step.description.to_lowercase().contains("expand");
-    let wanted =
-        (step.action == ActionKind::Click).then(|| sentences::wanted_open(&step.description));
-    wanted.flatten().filter(is_said)
+    step.wants_open().filter(is_said)
+}
+
+/// What no other notation can assert, in words: how many items are in a place, what a number is compared with.
+fn unsaid(step: &TestStep) -> Option<&'static str> {
+    let assertion = step.assertion.as_ref()?;
+    match assertion.kind {
+        AssertKind::Count => sentences::counts_items(&step.description)
+            .then_some("which elements are the items of a place can't be expressed"),
+        _ => (assertion.compare != Compare::Equal)
+            .then_some("a text with a bound can't be expressed"),
+    }
 }
 
 /// Collects what an export can't say.

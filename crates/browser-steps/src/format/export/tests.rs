@@ -165,6 +165,12 @@ fn actions_become_the_calls_of_each_server() {
             json!({"dblClick": true}),
         ),
         (
+            on(field, json!({"action": "rightClick"})),
+            playwright,
+            "browser_click",
+            json!({"button": "right"}),
+        ),
+        (
             on(field, json!({"action": "select", "value": "A"})),
             playwright,
             "browser_select_option",

@@ -39,7 +39,9 @@ function look(paths) {
     const over = deepest(x, y);
     if (over) answer.by = described(over);
   }
-  if (element.localName === 'select') answer.options = optionsOf(element);
+  if (element.localName === 'select') {
+    answer.options = Array.from(element.options, (option) => [fold(option.label), option.value, option.matches(':disabled')]);
+  }
   return JSON.stringify(answer);
 }
 

@@ -10,7 +10,7 @@ use cuecard_source::diagnostic::codes;
 use super::*;
 use crate::parse::{Choice, ParseEvent, ParseObserver, Proposal};
 
-const ACTION: &str = "do away with the first thing";
+const ACTION: &str = "delete the first thing";
 
 struct Recorded {
     folder: tempfile::TempDir,
@@ -101,7 +101,7 @@ async fn a_miss_names_the_nearest_and_what_differs() {
     let error = ask(
         Some(ScriptedClient::new([])),
         &cassette,
-        "do away with the last thing",
+        "delete the last thing",
     )
     .await
     .expect_err("it is not recorded");
@@ -111,8 +111,8 @@ async fn a_miss_names_the_nearest_and_what_differs() {
         error.message,
         format!(
             "no recorded reply in `{name}` matches; the nearest differs in the sentence\n\
-             - do away with the first thing\n\
-             + do away with the last thing"
+             - delete the first thing\n\
+             + delete the last thing"
         )
     );
     assert!(error.help.expect("a way out").contains("--record"));

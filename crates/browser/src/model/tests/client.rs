@@ -112,7 +112,7 @@ fn settings(kind: ProviderKind, url: &str) -> ModelSettings {
 /// What comes of one sentence.
 async fn asked(settings: ModelSettings) -> Result<Interpretation, InterpretError> {
     let state = login();
-    let action = "do away with the first thing";
+    let action = "delete the first thing";
     let client = HttpModelClient::new(settings).expect("a client");
     let shown = format!("{client:?}");
     assert!(!shown.contains(KEY), "{shown}");
@@ -143,7 +143,7 @@ async fn chat_is_asked_for_one_call_with_three_blocks() {
     assert_eq!(body["messages"][0]["content"], SYSTEM);
     let blocks = body["messages"][1]["content"].as_array().expect("blocks");
     assert_eq!(blocks.len(), 3);
-    assert_eq!(blocks[2]["text"], "do away with the first thing");
+    assert_eq!(blocks[2]["text"], "delete the first thing");
     assert_eq!(body["tools"][0]["function"]["name"], FUNCTION_NAME);
     assert_eq!(body["tool_choice"]["function"]["name"], FUNCTION_NAME);
     // What was wrong is the result of the call, which is repeated as it came.
@@ -379,7 +379,7 @@ async fn our_own_stand_in_for_a_model_is_understood_in_both_dialects() {
         )
     };
     let timeline = format!(
-        "name: model\ntimeline:\n  - userInputs: [[0, \"do away with the first thing\"]]\n  - llmResponse: []\n{}  - llmResponse: []\n{}",
+        "name: model\ntimeline:\n  - userInputs: [[0, \"delete the first thing\"]]\n  - llmResponse: []\n{}  - llmResponse: []\n{}",
         call(9),
         call(1)
     );

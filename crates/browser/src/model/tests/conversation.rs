@@ -19,7 +19,7 @@ fn named(name: &str, arguments: Json) -> Reply {
 async fn the_first_reply_that_can_be_used_counts() {
     let state = login();
     let (mut interpreter, client) = interpreter([Reply::calling(click(1))]);
-    let action = "do away with the first thing";
+    let action = "delete the first thing";
     let found = interpreter
         .interpret(&question(&state, action), &prompt(&state, action))
         .await
@@ -34,7 +34,7 @@ async fn the_first_reply_that_can_be_used_counts() {
 #[tokio::test]
 async fn what_is_wrong_goes_back_on_one_line() {
     let state = login();
-    let action = "do away with the first thing";
+    let action = "delete the first thing";
     let text = |text: &str| Reply {
         text: text.to_owned(),
         calls: Vec::new(),
@@ -83,7 +83,7 @@ async fn what_is_wrong_goes_back_on_one_line() {
 #[tokio::test]
 async fn after_the_last_reply_every_one_is_told() {
     let state = login();
-    let action = "do away with the first thing";
+    let action = "delete the first thing";
     let replies = [click(7), click(8), click(9)].map(Reply::calling);
     let (mut interpreter, client) = interpreter(replies);
     let error = interpreter

@@ -362,7 +362,7 @@ impl Handler for Project {
         tool: &str,
         arguments: Map<String, Value>,
         client: &Client,
-    ) -> Result<Value, RpcError> {
+    ) -> Result<String, RpcError> {
         let Some(known) = TOOLS.iter().find(|known| known.name == tool) else {
             let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             let (tool, names) = (cut(tool, 60), names.join(", "));
@@ -379,11 +379,12 @@ impl Handler for Project {
         };
         let is_error = answered.is_err();
         let (Ok(document) | Err(document)) = answered;
-        Ok(json!({
+        let result = json!({
             "content": [{ "type": "text", "text": document.to_string() }],
             "structuredContent": document,
             "isError": is_error,
-        }))
+        });
+        Ok(result.to_string())
     }
 }
 

@@ -199,17 +199,14 @@ pub(super) async fn play_calls(
     }
     let n_done = played.summary.done() + played.summary.elements;
     let has_more = played.verdict != Verdict::Passed && n_done > 0;
-    let unfinished = scenario.steps_in(&range).get(played.summary.done());
-    let unfinished = unfinished.filter(|_| has_more);
+    let unfinished = played.unfinished.filter(|_| has_more);
     run.recorder.commit();
     let lacking = unfinished.and_then(|_| lacks_output(&run.dir, &scenario));
     run.finish(
         &played,
         Ending {
             warning,
-            unfinished: unfinished
-                .filter(|_| lacking.is_none())
-                .map(|step| step.number),
+            unfinished: unfinished.filter(|_| lacking.is_none()),
             words: lacking.map(|lacking| format!("  it can't be resumed: {}", lacking.message)),
             ..Ending::default()
         },

@@ -10,7 +10,7 @@ use cuecard_runtime::tap::Recorder;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::{Json, Redactor, as_text, cut, find_credentials, printable};
 use cuecard_tool_call::format::effects;
-use cuecard_tool_call::model::{Step, Template, ToolCallScenario, ToolName};
+use cuecard_tool_call::model::{QuestionKind, Step, Template, ToolCallScenario, ToolName};
 use cuecard_tool_call::script::Bindings;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -103,9 +103,11 @@ pub(super) async fn preview(
                     "tool": step.tool.to_string(),
                     "params": calls.bindings.known(&step.params),
                     "condition": condition(&scenario, step),
+                    "group": step.group,
                     "for_each": step.for_each.as_ref().map(|it| calls.bindings.known(&it.list)),
                 })
             }).collect::<Vec<_>>(),
+            "answers": answered(&scenario).map(|(kind, count)| (kind.key().to_owned(), Json::from(count))).collect::<serde_json::Map<_, _>>(),
             "effects": effects_json(&would_do),
             "connected": connect::document(&connections.connected),
             "diagnostics": list_to_json(&found),
@@ -123,7 +125,12 @@ pub(super) async fn preview(
             "nothing was run, and it would fail"
         };
         let steps = in_range.iter().map(|&idx| &scenario.steps[idx]);
-        let plan = plan(&scenario, &calls.bindings, steps, &redactor);
+        let mut plan = plan(&scenario, &calls.bindings, steps, &redactor);
+        let answers = answered(&scenario).map(|(kind, count)| format!("{} {count}", kind.key()));
+        let answers: Vec<String> = answers.collect();
+        if !answers.is_empty() {
+            plan.push_str(&format!("  answers to servers: {}\n", answers.join(", ")));
+        }
         stdout(&format!(
             "{plan}{verdict}{}{}\n{}",
             output.stdout.dot(),
@@ -185,6 +192,9 @@ fn plan<'a>(
             step.number,
             step.tool.text()
         ));
+        if let Some(group) = &step.group {
+            plan.push_str(&format!("  in group {group}"));
+        }
         if let Some(for_each) = &step.for_each {
             let list = match bindings.known(&for_each.list) {
                 Json::Array(items) if items.len() == 1 => "1 element".to_owned(),
@@ -199,6 +209,18 @@ fn plan<'a>(
         plan.push('\n');
     }
     plan
+}
+
+/// How many answers a scenario has of each kind, if any; all of `roots` are one.
+fn answered(scenario: &ToolCallScenario) -> impl Iterator<Item = (QuestionKind, usize)> {
+    let count = |kind| {
+        let answers = scenario.answers.iter();
+        answers.filter(|answer| answer.place.kind == kind).count()
+    };
+    let counted = QuestionKind::ALL
+        .into_iter()
+        .map(move |kind| (kind, count(kind)));
+    counted.filter(|(_, count)| *count > 0)
 }
 
 /// A step's condition as it is written.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use cuecard_mcp::quoted;
-use cuecard_runner::prepare::{Resumption, UnknownStep};
+use cuecard_runner::prepare::{Decision, Resumption};
 use cuecard_runtime::run_dir::JOURNAL;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
@@ -32,6 +32,11 @@ pub(super) fn resumption(args: &PlayArgs, file: &Path) -> Result<Option<Resumpti
     let Some(name) = &args.resume.run else {
         return Ok(None);
     };
+    if args.resume.redo.is_some() && args.resume.redo == args.resume.assume_done {
+        let message = "`--redo` and `--assume-done` are about the same steps";
+        return Err(Diagnostic::error(codes::ARGUMENT, message)
+            .with_help("give one of them, or each with the numbers of its steps"));
+    }
     let path = path_of(file);
     let is_of_file = |folder: &Path, description: &serde_json::Value| {
         description["path"] == *path && folder.join(JOURNAL).is_file()
@@ -47,12 +52,11 @@ pub(super) fn resumption(args: &PlayArgs, file: &Path) -> Result<Option<Resumpti
         error.code = codes::RESUME_REFUSED;
         error
     })?;
-    let unknown = match (args.resume.redo, args.resume.assume_done) {
-        (Some(step), _) => Some(UnknownStep::Redo(step)),
-        (None, Some(step)) => Some(UnknownStep::AssumeDone(step)),
-        (None, None) => None,
+    let decision = Decision {
+        redo: args.resume.redo.clone(),
+        assume_done: args.resume.assume_done.clone(),
     };
-    Resumption::open(&folder, unknown).map(Some)
+    Resumption::open(&folder, &decision).map(Some)
 }
 
 /// The command that resumes this run, with the options that it has; of one of several files without them.
@@ -88,8 +92,8 @@ fn without_replaced(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
             continue;
         }
         let is_number = |next: &OsString| {
-            next.to_str()
-                .is_some_and(|next| next.parse::<u64>().is_ok())
+            let numbers = next.to_str().map(|next| next.split(','));
+            numbers.is_some_and(|mut them| them.all(|it| it.parse::<u64>().is_ok()))
         };
         if !has_value && (name == "--resume" || words.peek().is_some_and(is_number)) {
             words.next();
@@ -104,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_command_keeps_all_options_but_those_that_a_resumed_run_has_not() {
-        let words = "--color never play a.json --start 2 --end=4 --resume last --redo --redo 3 --assume-done --var A=1";
+        let words = "--color never play a.json --start 2 --end=4 --resume last --redo --redo 3 --assume-done 4,5 --var A=1";
         let kept = without_replaced(words.split(' ').map(Into::into));
         assert_eq!(
             kept.join(" ".as_ref()),

@@ -198,9 +198,10 @@ impl<'a> Run<'a> {
             let is_unknown = played.summary.unknown > 0;
             let command = resume::command(&file, part.is_some(), is_unknown);
             let command = redactor.text(&command).into_owned();
-            let or = match is_unknown {
-                true => " (or `--assume-done` if the step had its effect)",
-                false => "",
+            let or = match played.summary.unknown {
+                0 => "",
+                1 => " (or `--assume-done` if the step had its effect)",
+                _ => " (or `--assume-done` for those steps that had their effect)",
             };
             hints.push(format!("  resume from step {step}: {command}{or}"));
             ending.more.push(("resume_from", json!(step)));

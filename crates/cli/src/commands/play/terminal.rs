@@ -1,6 +1,7 @@
 //! What `play` shows while it runs: each step as it ends, and on a terminal the one that runs.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use cuecard_report::{Style, duration};
 use cuecard_runtime::tap::Listener;
 use cuecard_source::value::{Json, cut, printable, printable_lines};
 use cuecard_tool_call::model::BuiltinTool;
+use cuecard_tool_call::script::step_of_call;
 use cuecard_trace::{ErrorHappened, Event, EventData, StepStatus, ToolCall, ToolResult};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
@@ -42,12 +44,10 @@ pub(super) struct Terminal {
     live: Option<ProgressBar>,
     debug: bool,
     verbose: bool,
-    /// The level of the `sandy__log` that was called last.
-    log_level: Option<String>,
-    /// The label and tool of the step that runs.
-    running: String,
-    /// How many columns that has.
-    running_width: usize,
+    /// The level of each `sandy__log` that was called, by the id of its call.
+    log_levels: BTreeMap<Arc<str>, String>,
+    /// The steps that run: several only of a group.
+    running: Vec<Running>,
     /// Whether the answer of a call is waited for.
     is_called: Arc<AtomicBool>,
     /// Which attempt of it was made last.
@@ -56,6 +56,15 @@ pub(super) struct Terminal {
     end: Option<String>,
     /// What is noted on the browser step that is under way: it stands below the line of the step, which comes last.
     notes: Option<Vec<String>>,
+}
+
+/// A step that runs.
+struct Running {
+    step: u64,
+    /// Its label and its tool.
+    text: String,
+    /// How many columns that has.
+    width: usize,
 }
 
 impl Terminal {
@@ -97,9 +106,8 @@ impl Terminal {
             live,
             debug: args.debug,
             verbose: args.debug || args.verbose > 0,
-            log_level: None,
-            running: String::new(),
-            running_width: 0,
+            log_levels: BTreeMap::new(),
+            running: Vec::new(),
             is_called,
             attempt: 1,
             end: None,
@@ -167,14 +175,20 @@ impl Terminal {
 
     /// The running step after an attempt that failed: which it was, and why it is tried again.
     fn tried(&self, error: &ErrorHappened) -> String {
+        let step = error.call_id.as_deref().and_then(step_of_call);
+        let running = self.running.iter().find(|it| Some(it.step) == step);
+        let (running, running_width) = match running.or(self.running.last()) {
+            Some(running) => (running.text.as_str(), running.width),
+            None => ("", 0),
+        };
         let tried = format!("attempt {} failed: ", self.attempt);
         let room = self
             .style
             .width
-            .saturating_sub(self.running_width + tried.len() + BESIDE);
+            .saturating_sub(running_width + tried.len() + BESIDE);
         let message = cut(&error.message, room.clamp(SHORTEST, LIVE_CUT));
         let tried = format!("{tried}{}", printable(&message));
-        format!("{}  {}", self.running, self.style.doubtful(&tried))
+        format!("{running}  {}", self.style.doubtful(&tried))
     }
 
     fn result(&mut self, result: &ToolResult) {
@@ -221,23 +235,35 @@ impl Listener for Terminal {
                         .width
                         .saturating_sub(tool.chars().count() + BESIDE);
                     let label = cut(&label, room.max(SHORTEST)).into_owned();
-                    self.running_width = label.chars().count() + tool.chars().count() + 4;
-                    self.running = format!("{label}  {}", self.style.faint(&tool));
-                    bar.set_message(self.running.clone());
+                    let running = Running {
+                        step: step.step,
+                        width: label.chars().count() + tool.chars().count() + 4,
+                        text: format!("{label}  {}", self.style.faint(&tool)),
+                    };
+                    bar.set_message(running.text.clone());
+                    self.running.push(running);
                     bar.reset_elapsed();
                     bar.enable_steady_tick(Duration::from_millis(100));
                 }
             }
             EventData::ElementStarted(step) => {
                 if let (Some(bar), Some(label)) = (&self.live, step.element_label()) {
-                    bar.set_message(format!("{}  {}", self.running, self.style.faint(&label)));
+                    let running = self.running.last().map_or("", |it| it.text.as_str());
+                    bar.set_message(format!("{running}  {}", self.style.faint(&label)));
                 }
             }
             // How its command ended stands in its result.
             EventData::ElementFinished(_) => self.end = None,
             EventData::StepFinished(step) => {
+                self.running.retain(|running| running.step != step.step);
                 if let Some(bar) = &self.live {
-                    bar.disable_steady_tick();
+                    match self.running.last() {
+                        Some(running) => {
+                            bar.set_prefix(self.list.number(running.step));
+                            bar.set_message(running.text.clone());
+                        }
+                        None => bar.disable_steady_tick(),
+                    }
                 }
                 let mut line = self.list.line(step);
                 if let Some(end) = self.end.take() {
@@ -257,10 +283,11 @@ impl Listener for Terminal {
                 }
             }
             EventData::ToolCall(call) => {
-                self.log_level = match call.args.get("level") {
-                    Some(level) if is_log(&call.tool) => level.as_str().map(str::to_owned),
-                    _ => None,
-                };
+                if let (true, Some(Json::String(level))) =
+                    (is_log(&call.tool), call.args.get("level"))
+                {
+                    self.log_levels.insert(call.call_id.clone(), level.clone());
+                }
                 self.attempt = call.attempt.unwrap_or(1);
                 self.is_called.store(true, Relaxed);
                 if self.debug {
@@ -268,13 +295,13 @@ impl Listener for Terminal {
                 }
             }
             EventData::ToolResult(result) => {
-                self.is_called.store(false, Relaxed);
+                self.is_called.store(self.running.len() > 1, Relaxed);
+                let level = self.log_levels.remove(&result.call_id);
                 if let (true, true, Some(message)) = (
                     is_log(&result.tool),
                     result.success,
                     result.result.get("logged").and_then(Json::as_str),
                 ) {
-                    let level = self.log_level.take();
                     self.log(None, level.as_deref().unwrap_or("info"), message);
                 }
                 self.end = command_end(result);
@@ -288,10 +315,15 @@ impl Listener for Terminal {
                 }
             }
             EventData::ErrorHappened(error) => {
-                self.is_called.store(false, Relaxed);
+                self.is_called.store(self.running.len() > 1, Relaxed);
                 if let Some(bar) = &self.live {
                     bar.set_message(self.tried(error));
                 }
+            }
+            EventData::RequestAnswered(_) if self.verbose => {
+                let text = printable(&event.brief(DEBUG_CUT)).into_owned();
+                let text = self.style.faint(&format!("      {text}"));
+                self.note(text);
             }
             EventData::Log(log) => self.log(log.stream.as_deref(), &log.level, &log.message),
             EventData::Screenshot(screenshot) => {

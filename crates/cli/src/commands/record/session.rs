@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_mcp::{ServerSpec, TransportSpec};
-use cuecard_recording::proxy::{
-    RecordedFiles, Session, SessionFolder, Upstream, tell_problem, tell_proxy,
-};
+use cuecard_recording::proxy::{ProxyReport, RecordedFiles, Session, SessionFolder, Upstream};
 use cuecard_runner::timeline::{HandedServers, hand_servers};
 use cuecard_runtime::process::INHERITED;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
@@ -77,10 +75,14 @@ pub(super) fn run(
         over.cancel();
         // It fails only if writing panicked.
         let _ = keeping.await;
-        let problems = folder.problems();
-        let proxies = folder.proxies();
+        let reports = folder.reports();
+        // Proxies share the files, and tell the same of them.
+        let problems = reports.iter().flat_map(ProxyReport::problems);
+        let mut problems: Vec<Diagnostic> = problems.collect();
+        problems.sort_by(|one, other| one.message.cmp(&other.message));
+        problems.dedup_by(|one, other| one.message == other.message);
         let idle = session.servers.keys();
-        let idle = idle.filter(|name| !proxies.started.contains(*name));
+        let idle = idle.filter(|name| !reports.iter().any(|report| report.server == **name));
         let idle = idle.map(|name| {
             let message = format!("server `{name}`: the agent did not start its proxy");
             Diagnostic::warning(codes::RECORD_LEFT_OUT, message)
@@ -95,7 +97,8 @@ pub(super) fn run(
             args.out.display(),
             config.display()
         );
-        let written = mcp::recorded(&teller, &files, proxies.n_unrecorded, &play);
+        let n_unrecorded = reports.iter().map(|report| report.n_unrecorded).sum();
+        let written = mcp::recorded(&teller, &files, n_unrecorded, &play);
         let is_unwritten = problems
             .iter()
             .any(|problem| problem.code == codes::FILE_WRITE);
@@ -284,17 +287,17 @@ pub(super) fn proxy(file: &Path, args: &RecordMcpArgs, output: &Output) -> Resul
         .ok_or_else(|| bad(format!("no server `{name}`")))?;
     let target = Target::of(upstream)?;
     let tap = session.tap(name, true);
-    tell_proxy(file, name, 0);
+    ProxyReport::new(name, 0, &[]).send(file);
     let code = until_stopped(async |stop| {
         let passed = mcp::pass_on(&target, name, &tap, &stop).await;
         let (_, n_unrecorded, found) = mcp::end(&tap);
-        tell_proxy(file, name, n_unrecorded);
         let code = match passed {
             Ok(()) => ExitCode::Passed,
             Err(_) => ExitCode::CouldNotRun,
         };
-        for found in passed.err().iter().chain(&found) {
-            tell_problem(file, found);
+        let found: Vec<Diagnostic> = passed.err().into_iter().chain(found).collect();
+        ProxyReport::new(name, n_unrecorded, &found).send(file);
+        for found in &found {
             output.diagnostic(found, false, &Redactor::default());
         }
         code

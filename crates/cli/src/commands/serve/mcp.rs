@@ -52,13 +52,7 @@ pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
             .await;
         }
         ready(None);
-        match server.has_faults() {
-            true => {
-                let faults = server.faults();
-                server::serve_stdio_with_faults(server.clone(), faults, on_warning, stopped).await
-            }
-            false => server::serve_stdio(server.clone(), on_warning, stopped).await,
-        }
+        server::serve_stdio(server.clone(), server.faults(), on_warning, stopped).await
     });
     let code = match ended {
         Ok(ended) => finish(&teller, &server.served(), ended),

@@ -1,7 +1,7 @@
 //! What a person does on a page, and what comes of it.
 
 use cuecard_browser::{
-    BrowserErrorKind, ElementAddress, Navigation, OnDialog, WaitOutcome, WaitPolicy,
+    BrowserErrorKind, ClickKind, ElementAddress, Navigation, OnDialog, WaitOutcome, WaitPolicy,
 };
 use cuecard_browser_steps::model::Direction;
 
@@ -83,7 +83,7 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
         lab.click("button", "Delete account").await;
         let error = lab
             .bridge
-            .click(&behind, false, SHORT)
+            .click(&behind, ClickKind::Single, SHORT)
             .await
             .expect_err("it is covered");
         assert_eq!(error.kind, BrowserErrorKind::ElementCovered, "{error}");
@@ -95,7 +95,7 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
         let billing = lab.find("tab", "Billing").await;
         let error = lab
             .bridge
-            .click(&billing, false, SHORT)
+            .click(&billing, ClickKind::Single, SHORT)
             .await
             .expect_err("it is disabled");
         assert_eq!(error.kind, BrowserErrorKind::ElementDisabled, "{error}");
@@ -123,7 +123,7 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
         let nothing = ElementAddress::top("/html/body/video");
         let error = lab
             .bridge
-            .click(&nothing, false, SHORT)
+            .click(&nothing, ClickKind::Single, SHORT)
             .await
             .expect_err("there is none");
         assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
@@ -147,14 +147,14 @@ fn what_comes_to_the_place_of_an_element_is_not_clicked_for_it() {
         // While Playwright waits for what is covered, the page takes it away: another one has its XPath then.
         let later = "setTimeout(go, 300)";
         lab.bridge.evaluate(later).await.expect("a script");
-        let error = lab.bridge.click(&first, false, PATIENCE).await;
+        let error = lab.bridge.click(&first, ClickKind::Single, PATIENCE).await;
         let error = error.expect_err("it is gone");
         assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
         assert!(lab.shows("nothing").await);
         // It had gone before anything was done.
         lab.state().await;
         let second = ElementAddress::top("/html/body/button[2]");
-        let error = lab.bridge.click(&second, false, SHORT);
+        let error = lab.bridge.click(&second, ClickKind::Single, SHORT);
         let error = error.await.expect_err("it is gone");
         assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
     });
@@ -205,7 +205,7 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
         );
         let refresh = lab.find("button", "Refresh").await;
         lab.bridge
-            .click(&refresh, false, PATIENCE)
+            .click(&refresh, ClickKind::Single, PATIENCE)
             .await
             .expect("it is clicked");
         assert_eq!(
@@ -224,7 +224,7 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
             Ok(WaitOutcome::Instant)
         );
         lab.bridge
-            .click(&link, false, PATIENCE)
+            .click(&link, ClickKind::Single, PATIENCE)
             .await
             .expect("it is clicked");
         // What was instant when it was recorded may load something today.
@@ -246,7 +246,7 @@ fn an_answer_that_no_script_reads_is_not_waited_for_and_one_that_is_read_is() {
         // It asks again each second, which is for ever if each answer counts for two.
         let stay = lab.find("button", "Stay signed in").await;
         lab.bridge
-            .click(&stay, false, PATIENCE)
+            .click(&stay, ClickKind::Single, PATIENCE)
             .await
             .expect("it is clicked");
         assert_eq!(
@@ -282,7 +282,7 @@ fn dialogs_are_answered_as_told_and_recorded() {
         let endless = lab.find("button", "Never stop").await;
         let error = lab
             .bridge
-            .click(&endless, false, PATIENCE)
+            .click(&endless, ClickKind::Single, PATIENCE)
             .await
             .expect_err("it never stops");
         assert_eq!(error.kind, BrowserErrorKind::DialogBlocked, "{error}");

@@ -1,6 +1,8 @@
 //! Frames, shadow roots, lists and large pages.
 
-use cuecard_browser::{BrowserErrorKind, CaptureOptions, ElementAddress, Navigation, WaitPolicy};
+use cuecard_browser::{
+    BrowserErrorKind, CaptureOptions, ClickKind, ElementAddress, Navigation, WaitPolicy,
+};
 use cuecard_browser_steps::model::Direction;
 use cuecard_page::dom::{DomElement, HopKind};
 use cuecard_page::selector::Finder;
@@ -52,7 +54,7 @@ fn frames_of_every_kind_are_inline_and_each_is_its_own() {
         for idx in [1, 3, 5] {
             let state = lab.state().await;
             let target = ElementAddress::of(all(&state, "button", "Pay")[idx]);
-            let clicked = lab.bridge.click(&target, false, PATIENCE).await;
+            let clicked = lab.bridge.click(&target, ClickKind::Single, PATIENCE).await;
             clicked.unwrap_or_else(|error| panic!("{idx}: {error}"));
             lab.bridge
                 .settle(WaitPolicy::Whole)
@@ -94,7 +96,7 @@ fn open_and_closed_shadow_roots_are_read_and_used() {
             for idx in 0..3 {
                 let state = lab.state().await;
                 let target = ElementAddress::of(all(&state, "button", "More")[idx]);
-                let clicked = lab.bridge.click(&target, false, PATIENCE).await;
+                let clicked = lab.bridge.click(&target, ClickKind::Single, PATIENCE).await;
                 clicked.unwrap_or_else(|error| panic!("{idx}: {error}"));
                 lab.bridge
                     .settle(WaitPolicy::Whole)
@@ -165,7 +167,7 @@ fn twenty_look_alikes_are_twenty_addresses_and_states_say_what_is_new() {
         assert!(below > 0 && below < 20, "{below} are below");
         let last = ElementAddress::of(buttons[19]);
         lab.bridge
-            .click(&last, false, PATIENCE)
+            .click(&last, ClickKind::Single, PATIENCE)
             .await
             .expect("it is scrolled to and clicked");
         lab.bridge

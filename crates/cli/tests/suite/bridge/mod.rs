@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_browser::{
-    BrowserBridge, BrowserOptions, CaptureOptions, ElementAddress, Navigation, WaitPolicy,
+    BrowserBridge, BrowserOptions, CaptureOptions, ClickKind, ElementAddress, Navigation,
+    WaitPolicy,
 };
 use cuecard_page::dom::{DomElement, DomProcessor, DomState};
 use cuecard_source::value::Redactor;
@@ -135,7 +136,10 @@ impl Lab {
     /// Clicks the element of this role and name, and waits until the page is done.
     pub(crate) async fn click(&mut self, role: &str, name: &str) {
         let target = self.find(role, name).await;
-        let clicked = self.bridge.click(&target, false, PATIENCE).await;
+        let clicked = self
+            .bridge
+            .click(&target, ClickKind::Single, PATIENCE)
+            .await;
         clicked.unwrap_or_else(|error| panic!("{role} {name}: {error}"));
         self.bridge
             .settle(WaitPolicy::Whole)

@@ -99,18 +99,18 @@ fn look_alikes_are_told_apart_or_nothing_is_done() {
         candidates[0],
         "button \"Add to cart\" in listitem \"Red cotton shirt\""
     );
-    assert_eq!(
-        error["help"],
-        "specify which one: click 'Add to cart' in the 'Red cotton shirt' item"
-    );
-    // The proposed words are understood.
-    let say = error["help"]
-        .as_str()
-        .expect("one")
-        .replace("specify which one: ", "");
+    let help = error["help"].as_str().expect("sentences");
+    let mut lines = help.lines();
+    assert_eq!(lines.next(), Some("specify which one:"));
+    let say: Vec<&str> = lines.filter_map(|line| line.strip_prefix("- ")).collect();
+    assert_eq!(say.len(), 5, "{help}");
+    assert_eq!(say[0], "click 'Add to cart' in the 'Red cotton shirt' item");
+    // The proposed sentences are understood.
+    let parsed = lab.parse("shop.html", &say, 0);
+    assert_eq!(parsed.selectors().len(), say.len());
     let parsed = lab.parse(
         "shop.html",
-        &[&say, "'Red cotton shirt was added' is visible"],
+        &[say[0], "'Red cotton shirt was added' is visible"],
         0,
     );
     assert_eq!(

@@ -128,7 +128,11 @@ proptest! {
                     Made::Prompt(_) => prop_assert!(text.starts_with("{{") && !text.contains('.'), "{}", text),
                     Made::Secret => prop_assert_eq!(param(written, "password"), "{{PASSWORD}}"),
                     Made::Coincidence(value) => {
-                        prop_assert_eq!(template, &crate::scenario::verbatim(value), "a coincidence was taken");
+                        let expected = match value {
+                            Value::String(text) => crate::scenario::verbatim_text(text).into(),
+                            other => other.clone(),
+                        };
+                        prop_assert_eq!(template, &expected, "a coincidence was taken");
                     }
                     Made::Fresh(fresh) => {
                         // The same text in two calls is still the agent's own.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::environment;
-use super::super::executable_files::decides_when_written;
+use super::super::executable_files::{decides_when_written, is_hidden_config};
 use super::super::source::{is_in, reference};
 use super::programs;
 use super::scanner::{Script, SimpleCommand, Source, Word, is_name, scan};
@@ -49,7 +49,9 @@ pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
     let data = text
         .untrusted()
         .map(|piece| serde_json::from_str(&piece.text));
-    let is_json = matches!(data, Some(Ok(json)) if !Json::is_string(&json));
+    let is_list = command.starts_with("for ") || command.contains("xargs");
+    let is_json =
+        matches!(data, Some(Ok(json)) if !Json::is_string(&json) && (!is_list || json.is_array()));
     let mut programs = command.split_whitespace().map(programs::base_name);
     let read = programs.find_map(|program| READ.iter().find(|(names, ..)| is_in(names, program)));
     let name = variables.get(env.len()).map_or("VALUE", |(name, _)| name);
@@ -71,14 +73,24 @@ const READ: &[(&str, &str, &str)] = &[
     ),
     ("node", "process.env.{}", "JSON.parse(process.env.{})"),
     ("awk gawk mawk", "ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
-    ("jq", "env.{}", "(env.{} | fromjson)"),
+    (
+        "sed gsed",
+        "`awk` can, by ENVIRON[\"{}\"]",
+        "`awk` can, by ENVIRON[\"{}\"]",
+    ),
+    (
+        "psql",
+        "printf '%s' \"select :'v'\" | psql -v v=\"${}\"",
+        "printf '%s' \"select :'v'\" | psql -v v=\"${}\"",
+    ),
+    ("jq gh glab", "env.{}", "(env.{} | fromjson)"),
     ("yq", "strenv({})", "env({})"),
     ("perl", "$ENV{{}}", "$ENV{{}}"),
     ("ruby", "ENV[\"{}\"]", "ENV[\"{}\"]"),
     ("php", "getenv(\"{}\")", "getenv(\"{}\")"),
     ("make gmake", "\"$${}\" in a recipe", "\"$${}\" in a recipe"),
     (
-        "for xargs",
+        "for",
         "printf '%s\\n' \"${}\" | grep . | while read -r line; do …; done",
         "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
     ),
@@ -163,12 +175,30 @@ fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
 /// The command with its data in variables. `None` if a variable might be code there, or the command isn't read.
 fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
     let script = scan(source, names, true).ok()?;
-    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, &script);
-    script.commands.iter().all(is_safe).then_some(script.output)
+    let is_safe = |command: &SimpleCommand| !may_run_data(&command.words, &script, false);
+    let decides = |word: &Word| {
+        let mut names = word.text.split('/');
+        names.any(|name| is_hidden_config(name) || decides_when_written(name))
+    };
+    let is_all = script.commands.iter().all(is_safe) && !made(&script).any(decides);
+    is_all.then_some(script.output)
 }
 
-/// Whether `program` may be one of the files that the script makes. A name that the shell builds may be any, and some
-/// files are run without being named.
+/// The words that name files that a script makes.
+fn made(script: &Script) -> impl Iterator<Item = &Word> {
+    script.commands.iter().flat_map(|command| {
+        let makes = |word: &Word| is(word, "tee cp mv dd ln install");
+        let makes = command.words.iter().any(makes);
+        let words = (1..command.words.len()).filter(move |at| {
+            makes || is(&command.words[at - 1], "-o -O --output --output-document")
+        });
+        let words = words.map(|at| &command.words[at]);
+        let files = command.redirections.iter().filter(|it| it.makes_file());
+        files.map(|it| &it.target).chain(words)
+    })
+}
+
+/// Whether `program` may be a file that the script makes: one that a command besides names, or whose name the shell builds.
 fn may_be_made(program: &str, script: &Script) -> bool {
     let last = |path: &str| {
         path.rsplit(['/', '='])
@@ -176,37 +206,38 @@ fn may_be_made(program: &str, script: &Script) -> bool {
             .unwrap_or_default()
             .to_owned()
     };
-    let made = script.commands.iter().flat_map(|command| {
-        let makes = "tee cp mv dd ln install";
-        let makes = command
-            .program()
-            .is_some_and(|program| is_in(makes, program));
-        let words = command.words.iter().skip(1).filter(move |_| makes);
-        let files = command.redirections.iter().filter(|it| it.makes_file());
-        files.map(|it| &it.target).chain(words)
-    });
-    made.map(|word| word.name().map(last))
-        .any(|name| name.is_none_or(|name| name == last(program) || decides_when_written(&name)))
+    let own = last(program);
+    let is_it = |name: &str| {
+        let name = last(name);
+        let rest = name.strip_prefix(own.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let is_built = made(script).any(|word| word.name().is_none());
+    let starts = |command: &&SimpleCommand| {
+        let mut words = command.words.iter();
+        words.any(|word| word.literal() == Some(program))
+    };
+    let others = script.commands.iter().filter(|command| !starts(command));
+    let mut named = others
+        .flat_map(|command| &command.words)
+        .chain(made(script));
+    is_built || named.any(|word| word.literal().is_some_and(is_it))
 }
 
 /// Whether these words may run data that is in them, in their input, or in a file that was made before. A variable may
-/// hold data. What follows the file of a script is only read by that.
-fn may_run_data(words: &[Word], script: &Script) -> bool {
-    let has_data = |word: &Word| word.literal().is_none();
-    let n_assigned = words
-        .iter()
-        .take_while(|word| assigned(word).is_some())
-        .count();
-    let (assignments, words) = words.split_at(n_assigned);
+/// hold data. `is_file` says that the first names a file and no program.
+fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
+    let is_set = |word: &&Word| assigned(word).is_some() || is(word, "export local readonly");
+    let (assignments, words) = words.split_at(words.iter().take_while(is_set).count());
+    let Some((first, behind)) = words.split_first() else {
+        return assignments.iter().any(sets_obeyed);
+    };
+    let Some(program) = first.literal().filter(|it| is_program(it)) else {
+        return true;
+    };
     if assignments.iter().any(sets_obeyed) {
         return true;
     }
-    let Some((program, behind)) = words.split_first() else {
-        return false;
-    };
-    let Some(program) = program.literal() else {
-        return true;
-    };
     let base = programs::base_name(program);
     let has = |words: &str| behind.iter().any(|word| is(word, words));
     match base {
@@ -224,79 +255,257 @@ fn may_run_data(words: &[Word], script: &Script) -> bool {
             let script = scripts.next().and_then(Word::literal);
             return !script.is_some_and(is_plain_script) || behind.iter().any(Word::has_data);
         }
-        "test" | "[" | "printf" => return has("-v") && behind.iter().any(has_data),
-        // Their files are run, with the rest as arguments.
-        _ if is_in(INTERPRETERS, base) => {
-            let mut files = behind.iter().skip_while(|word| is(word, "run -jar"));
-            let file = files.next().and_then(Word::literal);
-            let file = file.filter(|it| it.contains('.') && !it.starts_with(['-', '/']));
-            return file.is_none_or(|file| may_be_made(file, script));
+        // Bash evaluates what is a number there, also by the name of a variable.
+        "test" | "[" => return has("-v") || behind.iter().any(is_open),
+        "[[" => return has("-v -R -eq -ne -lt -le -gt -ge"),
+        "printf" => return has("-v") || behind.first().is_some_and(has_data),
+        "read" | "unset" => {
+            let is_plain = |name: &str| {
+                name.starts_with('-') || (is_name(name) && !environment::is_obeyed(name))
+            };
+            return !behind.iter().all(|word| word.name().is_some_and(is_plain));
         }
+        "set" => return behind.iter().any(|word| word.beginning().contains('k')),
+        // What it reads may be options that start programs.
+        "xargs" if has("find tar sort sed awk git") => return true,
         _ => {}
     }
-    let names_runner = |text: &str| {
-        let base = programs::base_name(text);
-        (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base) || text == "."
+    let launcher = LAUNCHERS
+        .iter()
+        .find(|launcher| is_in(launcher.names, base));
+    if let Some(start) = launcher.and_then(|launcher| launcher.program(behind)) {
+        return launcher.is_none_or(|launcher| launcher.may_run(behind, start, script));
+    }
+    let is_exec = |word: &Word| {
+        let text = word.beginning();
+        text.starts_with("-exec") || text.starts_with("-ok")
     };
-    let subcommand = behind.first().and_then(Word::literal).unwrap_or_default();
+    let (behind, started) = match behind.iter().position(is_exec) {
+        Some(at) => (&behind[..at], &behind[at + 1..]),
+        None => (behind, [].as_slice()),
+    };
+    let subcommands = [0, 1].map(|at| behind.get(at).and_then(Word::literal).unwrap_or_default());
+    let is_person = base == "git" && subcommands[1].starts_with("user.");
+    let names_command = |word: &Word| {
+        names_runner(word) && !is(word, SUBCOMMANDS) && !(is_person && is(word, "config"))
+    };
     let runs_option = |at: usize| {
-        let name = behind[at].beginning().split('=').next().unwrap_or_default();
-        let mut values = behind[at + 1..].iter();
-        match name {
-            _ if name.starts_with("-exec") || name.starts_with("-ok") => values.any(has_data),
-            "" | "-" | "--" => false,
-            _ => {
-                let value = values.next().filter(|word| has_data(word));
-                name.starts_with('-')
-                    && !takes_text((base, subcommand), name, value)
-                    && (has_data(&behind[at]) || value.is_some())
-            }
-        }
+        let option = behind[at].beginning().split('=').next().unwrap_or_default();
+        let value = behind.get(at + 1).filter(|word| has_data(word));
+        option.starts_with('-')
+            && !matches!(option, "-" | "--")
+            && (has_data(&behind[at]) || value.is_some())
+            && !takes_text((base, subcommands), option, value)
     };
-    // What is no value of an option there may be a command, unless a literal one stands behind `run`.
-    let is_container = is_in("docker podman nerdctl", base);
-    let is_launcher = is_container || is_in("git uv poetry pipenv pipx pdm hatch conda nix", base);
-    let run = behind.iter().position(|word| is(word, "run exec"));
-    let run = run.filter(|_| is_launcher);
-    let has_program = run.and_then(|run| behind.get(run + 1)).is_some_and(|word| {
-        !is_container && word.literal().is_some_and(|text| !text.starts_with('-'))
+    // The programs that get data run none of it by the options that are known of them.
+    let is_known = programs::find(program).is_some_and(|listed| {
+        let mut options = behind.iter().map(Word::beginning);
+        options.all(|it| !it.starts_with('-') || it == "-" || listed.option(it).is_some())
     });
-    let is_operand = |at: usize| {
-        let texts = "-e --env --name -l --label --hostname -w --workdir";
-        let is_text = at > 0 && is(&behind[at - 1], texts) && !sets_obeyed(&behind[at]);
-        !is_text && !behind[at].beginning().starts_with('-')
+    // `git $words`: data may be in a variable that is set here, and be options.
+    let sets = |command: &SimpleCommand| {
+        let first = command.words.first();
+        first.is_some_and(|word| is_set(&word) || is(word, "read for"))
     };
-    let may_be_command =
-        |at: usize| run.is_some() && !has_program && has_data(&behind[at]) && is_operand(at);
-    // The programs that get data run none of it by their options.
-    let is_harmless = programs::find(program).is_some();
-    (program.contains('/') && may_be_made(program, script))
-        || (names_runner(program) && !is_launcher)
-        || behind
-            .iter()
-            .any(|word| names_runner(word.beginning()) && !is(word, SUBCOMMANDS))
-        || (0..behind.len()).any(may_be_command)
-        || (!is_harmless && (0..behind.len()).any(runs_option))
+    let is_split =
+        !is_in("echo", base) && script.commands.iter().any(sets) && behind.iter().any(is_open);
+    let reads_recipe = (is_in("docker podman nerdctl kubectl", base) && has("-"))
+        || (base == "kubectl" && has("--"))
+        || (base == "curl" && has("-K --config"));
+    is_split
+        || reads_recipe
+        || ((is_file || program.contains('/')) && may_be_made(program, script))
+        || (names_runner(first) && launcher.is_none())
+        || is_in(RUN_PROGRAMS, base)
+        || behind.iter().any(names_command)
+        || (!is_known && (0..behind.len()).any(runs_option))
+        || (!started.is_empty() && may_run_data(started, script, false))
 }
 
-/// Whether the value of an option is a text, and no program, script or name of a variable, as its name says.
-fn takes_text((program, subcommand): (&str, &str), option: &str, value: Option<&Word>) -> bool {
-    const CODE: &str = "exec execute eval cmd command call script askpass sh rsh ssh shell hook filter editor pager pack program \
-         print jq template expression action plugin module require import load init config proxy";
-    if let Some(long) = option.strip_prefix("--") {
-        return !long.split('-').any(|part| is_in(CODE, part));
+/// Whether a text can be the name of a program or of a file that is run.
+fn is_program(text: &str) -> bool {
+    let is_sign = |sign: char| {
+        sign.is_alphanumeric() || "._-/@+:[~".contains(sign) || (sign == ' ' && text.contains('/'))
+    };
+    let is_device = ["/dev/", "/proc/", "-"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    !is_device && text.chars().all(is_sign)
+}
+
+/// Whether a variable in a word may become several words.
+fn is_open(word: &Word) -> bool {
+    has_data(word) && !word.is_quoted
+}
+
+fn has_data(word: &Word) -> bool {
+    word.literal().is_none()
+}
+
+fn names_runner(word: &Word) -> bool {
+    let text = word.beginning();
+    let base = programs::base_name(text);
+    (programs::is_runner(text) && base != "find") || is_in(RUN_WORDS, base) || text == "."
+}
+
+/// Words that start the program behind them with the rest of the words.
+struct Launcher {
+    names: &'static str,
+    /// Which of their subcommands do; all if there are none.
+    subcommands: &'static str,
+    /// How many operands stand before the program.
+    n_operands: usize,
+}
+
+const fn launcher(names: &'static str, subcommands: &'static str, n_operands: usize) -> Launcher {
+    Launcher {
+        names,
+        subcommands,
+        n_operands,
     }
+}
+
+const LAUNCHERS: &[Launcher] = &[
+    launcher(
+        "env nice nohup setsid timeout sudo doas npx bunx uvx xargs time exec cross-env",
+        "",
+        0,
+    ),
+    launcher(INTERPRETERS, "", 0),
+    launcher("docker podman nerdctl kubectl", "run exec", 1),
+    launcher(
+        "git uv poetry pipenv pipx pdm hatch nix bundle go",
+        "run exec",
+        0,
+    ),
+];
+
+/// Programs that run the file behind them, and leave its arguments and input to it.
+const INTERPRETERS: &str =
+    "sh bash dash zsh ksh python node ruby perl php deno bun java Rscript source";
+
+/// Options of launchers behind which nothing belongs to them, but a number.
+const FLAGS: &str = "-- -i -t -it -T -y -q -r -0 --rm --yes --interactive --tty";
+
+/// Options of containers whose values are texts, places or names.
+const LABELS: &str = "-e --env --name -l --label --hostname -w --workdir -n --namespace -p --publish -v --volume -c --container";
+
+impl Launcher {
+    /// Where the program stands that is started, or the end if there is none, or what stands there is not known. `None` if
+    /// nothing is started.
+    fn program(&self, words: &[Word]) -> Option<usize> {
+        let mut at = match self.subcommands.is_empty() {
+            true => 0,
+            false => 1 + words.iter().position(|word| is(word, self.subcommands))?,
+        };
+        let mut n_before = self.n_operands;
+        while let Some(word) = words.get(at) {
+            let text = word.beginning();
+            let is_amount = text.starts_with(|first: char| first.is_ascii_digit());
+            at += match () {
+                () if self.names == INTERPRETERS && is(word, "run -jar -m") => 1,
+                () if self.names == INTERPRETERS => break,
+                () if text.starts_with("--entrypoint") => return Some(words.len() + 1),
+                () if self.n_operands > 0 && is(word, LABELS) => 2,
+                () if self.n_operands > 0 && is(word, "-d --detach") => 1,
+                // `nice -n 5`
+                () if is(word, "-n -k -P") => {
+                    let next = words.get(at + 1).map_or("", Word::beginning);
+                    match next.starts_with(|first: char| first.is_ascii_digit()) {
+                        true => 2,
+                        false => return Some(words.len() + 1),
+                    }
+                }
+                () if is(word, FLAGS) || assigned(word).is_some() || is_amount => 1,
+                () if text.starts_with('-') && text.contains('=') => 1,
+                () if text.starts_with('-') => return Some(words.len() + 1),
+                () if n_before > 0 => {
+                    n_before -= 1;
+                    1
+                }
+                () => break,
+            };
+        }
+        Some(at.min(words.len()))
+    }
+
+    /// Whether the words may run data, of which the program begins at `start`.
+    fn may_run(&self, words: &[Word], start: usize, script: &Script) -> bool {
+        let Some((own, rest)) = words.split_at_checked(start) else {
+            // An option that is not known hides what is started.
+            return true;
+        };
+        let is_container = self.n_operands > 0;
+        let is_text = |at: usize| {
+            let is_label = at > 0 && is(&own[at - 1], LABELS);
+            let is_named = is_container && own[..at].iter().any(|word| is(word, "exec"));
+            let is_value = assigned(&own[at]).is_some() || (is_container && is_label);
+            let may_be = is_value || (is_named && !own[at].beginning().starts_with('-'));
+            !has_data(&own[at]) || (may_be && !sets_obeyed(&own[at]))
+        };
+        let is_fixed = (0..own.len()).all(is_text);
+        let is_interpreter = self.names == INTERPRETERS;
+        let is_module = own.iter().any(|word| is(word, "-m"));
+        match rest.first() {
+            None => self.subcommands.is_empty() || !is_fixed || own.iter().any(names_runner),
+            // `bun x`, `php artisan`
+            Some(file) if is_interpreter && !is_module && !file.text.contains(['.', '/']) => true,
+            Some(_) => !is_fixed || may_run_data(rest, script, !is_container),
+        }
+    }
+}
+
+/// Options whose values are code, files of it or programs, by their letters; `*` is any other program.
+const CODE_LETTERS: &[(&str, &str)] = &[
+    ("git", "c e x u O"),
+    ("gh glab", "q t"),
+    ("tar bsdtar", "I F"),
+    ("scp sftp", "S D o F"),
+    ("rsync wget", "e"),
+    ("apt apt-get dpkg mount", "o"),
+    ("tcpdump", "z"),
+    ("fd fdfind", "x X"),
+    ("man", "P"),
+    ("pytest mocha jest eslint", "c f o p r"),
+    ("kubectl docker podman nerdctl", "f k"),
+    ("gcc g++ clang", "B"),
+    ("curl", "K T"),
+    ("*", "c e x I K S"),
+];
+
+/// Whether the value of an option is a text, and no program, script or name of a variable, as its name says.
+fn takes_text(
+    (program, [subcommand, action]): (&str, [&str; 2]),
+    option: &str,
+    value: Option<&Word>,
+) -> bool {
+    const CODE: &str = "exec toolexec execute eval extcmd cmd command call script askpass sh rsh ssh shell hook editor pager pack program \
+         engine provider renderer print jq template expression action plugin module require import load init config proxy wrapper \
+         entrypoint pre preview";
+    let (name, is_long) = match option.strip_prefix("--") {
+        Some(name) => (name, true),
+        None => (&option[1..], option.len() > 4),
+    };
     // The value is that of the last letter: `-qm`.
-    let last = option.chars().next_back().unwrap_or_default().to_string();
+    let last = name.chars().next_back().unwrap_or_default().to_string();
     match program {
-        "gh" | "glab" => !is_in("q t", &last),
-        // Elsewhere it sets what is run.
-        "git" if option == "-c" => subcommand == "switch",
-        "docker" | "podman" | "nerdctl" if option == "-e" => true,
-        // A header that begins with `@` would be a file.
-        "curl" if option == "-H" => value.is_some_and(|value| !value.beginning().is_empty()),
-        _ if is_in("-d -name -iname -path", option) => true,
-        _ => !option.contains(['c', 'e']) && is_in("m t b k n l L q s a g u p j", &last),
+        _ if is_long || is_in("var run", name) => {
+            !name.split(['-', '.']).any(|part| is_in(CODE, part))
+        }
+        // A new branch; what follows; a title.
+        "git" if name == "c" => subcommand == "switch",
+        "kubectl" | "docker" if is_in("logs rm", subcommand) => true,
+        "gh" | "glab" if last == "t" => is_in("create edit comment new", action),
+        // Behind a `@`, or at its beginning, it would be a file.
+        "curl" if is_in("H F d", name) => value.is_some_and(|value| {
+            let start = value.beginning();
+            !start.is_empty() && !start.ends_with(['@', '<'])
+        }),
+        _ => {
+            let mut rows = CODE_LETTERS.iter();
+            let row = rows.find(|(names, _)| *names == "*" || is_in(names, program));
+            !row.is_some_and(|(_, letters)| is_in(letters, &last))
+        }
     }
 }
 
@@ -312,19 +521,20 @@ fn assigned(word: &Word) -> Option<&str> {
 }
 
 fn sets_obeyed(word: &Word) -> bool {
-    assigned(word).is_some_and(environment::is_obeyed)
+    has_data(word) && assigned(word).is_some_and(environment::is_obeyed)
 }
 
 /// Names of runners that are words of other programs too: `gh issue view`, `npm run watch`.
-const SUBCOMMANDS: &str = "view watch script expect make less screen at ex perf .";
+const SUBCOMMANDS: &str = "view watch script expect less screen at ex perf .";
 
-/// Programs that run the file behind them, and leave its arguments and input to it.
-const INTERPRETERS: &str = "sh bash dash zsh ksh python node ruby perl php deno bun java Rscript";
+/// Words besides the runners that run what is behind them.
+const RUN_WORDS: &str = "runner eval exec dlx foreach config submodule filter-branch timeit pdb runpy doctest cProfile IPython \
+     send-command run-command difftool pkg console";
 
-/// Programs and words besides the runners that run their words or input, or take them for the name of a variable.
-const RUN_WORDS: &str = "mariadb mongosh duckdb redis-cli yq runner concurrently eval source trap alias hash enable let unset select coproc \
-     mapfile readarray getopts submodule filter-branch timeit pdb code runpy doctest trace cProfile profile IPython \
-     exec dlx foreach config compgen complete [[ time command export local readonly declare typeset read";
+/// Programs and builtins besides the runners that run their words or input, or take them for the name of a variable.
+const RUN_PROGRAMS: &str = "mariadb mongosh duckdb redis-cli yq concurrently alias enable select coproc mapfile readarray getopts compgen \
+     complete command builtin let declare typeset trap hash type wait history fc split just bmake cross-env-shell swipl rails cmd \
+     wsl adb salt sem watchexec fzf socat drush nim mlr ansible ansible-playbook cmake heroku conda cmd.exe";
 
 /// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
 fn is_plain_script(script: &str) -> bool {

@@ -426,30 +426,27 @@ impl<'a> Scanner<'a> {
         }
         for (end, is_literal, is_indented) in std::mem::take(&mut self.documents) {
             let tabs: &[char] = if is_indented { &['\t'] } else { &[] };
-            let (mut is_end, mut has_data, mut expands) = (false, false, false);
+            let mut is_end = false;
             while !is_end {
                 let line = self.rest().split('\n').next().unwrap_or_default();
                 is_end = line.trim_start_matches(tabs) == end;
                 while let Some(next) = self.peek().filter(|next| *next != '\n') {
-                    let is_special = matches!(next, '$' | '`' | '\\');
-                    if is_special && is_literal {
-                        self.script.output.push('\\');
-                    }
-                    expands |= is_special && !is_literal;
+                    let word = &mut Word::default();
                     match next {
-                        DATA => {
-                            has_data = true;
-                            self.pass_data(&mut Word::default(), "", "");
+                        DATA => self.pass_data(word, "", ""),
+                        '$' | '`' | '\\' if is_literal => {
+                            self.script.output.push('\\');
+                            self.take();
                         }
+                        '$' => self.dollar(word, true)?,
+                        '`' => return self.fail("backticks"),
+                        '\\' => self.backslash(word, true)?,
                         _ => self.take(),
                     }
                 }
                 if !is_end {
                     self.pass("\n", "a here-document without its end")?;
                 }
-            }
-            if has_data && expands {
-                return self.fail("a here-document with data and a `$`, backtick or backslash");
             }
         }
         Ok(())

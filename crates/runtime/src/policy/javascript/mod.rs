@@ -12,6 +12,9 @@ mod tests;
 mod tokens;
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::source::{is_in, reference, shown};
 use super::{Refusal, RefusalKind, ScriptShape};
@@ -63,6 +66,13 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
 fn refusal(message: String, help: impl Into<String>) -> Refusal {
     Refusal::new(RefusalKind::Data, message, help)
 }
+
+/// Ends with a backslash, or with the beginning of `\x41`, `\u0041` or `\u{41}`.
+static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+    let hex = "[0-9a-fA-F]";
+    let pattern = format!(r"(?:^|[^\\])(?:\\\\)*\\(?:x{hex}?|u{hex}{{0,3}}|u\{{{hex}*)?$");
+    Regex::new(&pattern).expect("a fixed pattern")
+});
 
 /// A script with names in place of data.
 struct Script<'text> {
@@ -162,11 +172,7 @@ impl<'text> Script<'text> {
         let is_key = token.parent.is_some_and(|parent| self.at(parent) == "{")
             && matches!(before, "{" | ",")
             && (after == ":" || (is_word && matches!(after, "," | "}")));
-        let is_escaped = || {
-            let before = &self.text[token.range.start..data.range.start];
-            let backslashes = before.len() - before.trim_end_matches('\\').len();
-            !backslashes.is_multiple_of(2)
-        };
+        let is_escaped = || ESCAPE.is_match(&self.text[token.range.start..data.range.start]);
         Some(match token.kind {
             _ if is_key => (
                 "as a key, where the script expects a name",
@@ -188,7 +194,7 @@ impl<'text> Script<'text> {
                 "put an operator before `REFERENCE`",
             ),
             Kind::String | Kind::Template if is_escaped() => {
-                ("right after a backslash", "write `\\\\` for a backslash")
+                ("in an escape of a string", "write `\\\\` for a backslash")
             }
             _ => return None,
         })

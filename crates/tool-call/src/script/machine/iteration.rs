@@ -123,7 +123,7 @@ impl Script {
                 let iteration = Iteration::new((idx, step), now, elements, whole);
                 if iteration.count() > 0 {
                     let started = self.started(step, description, Some(iteration.count()));
-                    self.record(EventData::StepStarted(started));
+                    self.record(now, EventData::StepStarted(started));
                 }
                 self.iteration = Some(iteration);
                 self.end_iteration_if_over(now);
@@ -141,7 +141,7 @@ impl Script {
         iteration.add(&finished);
         let is_stopped = matches!(finished.status, StepStatus::Failed | StepStatus::Unknown);
         let idx = iteration.idx;
-        self.record(EventData::ElementFinished(finished));
+        self.record(now, EventData::ElementFinished(finished));
         let scenario = self.scenario.clone();
         self.commit(&scenario.steps[idx]);
         self.summary.elements += usize::from(!is_stopped);
@@ -161,7 +161,7 @@ impl Script {
     pub(super) fn end_iteration(&mut self, now: Duration) {
         if let Some(iteration) = self.iteration.take() {
             let took = milliseconds(now.saturating_sub(iteration.started));
-            self.end_step(iteration.idx, iteration.finish(took));
+            self.end_step(now, iteration.idx, iteration.finish(took));
         }
     }
 }

@@ -73,12 +73,24 @@ impl Script {
                 .saturating_mul(2_u32.saturating_pow(attempt - 1))
                 .min(MAX_BACKOFF),
         };
-        if let Some(most) = &step.retry_rule().max_ms {
-            let most = self.resolver.number(most, "retry.max_ms", f64::MAX)?;
-            if milliseconds(now + delay) - milliseconds(current.started) > most {
-                return Ok(None);
-            }
-        }
-        Ok(Some(now + delay))
+        let due = now + delay;
+        Ok((!self.is_too_late(due, step, current)?).then_some(due))
+    }
+
+    /// Whether `max_ms` forbids a retry at a time.
+    ///
+    /// # Errors
+    /// If it can't be resolved.
+    pub(super) fn is_too_late(
+        &self,
+        at: Duration,
+        step: &Step,
+        current: &Current,
+    ) -> Result<bool, Failure> {
+        let Some(most) = &step.retry_rule().max_ms else {
+            return Ok(false);
+        };
+        let most = self.resolver.number(most, "retry.max_ms", f64::MAX)?;
+        Ok(milliseconds(at) - milliseconds(current.started) > most)
     }
 }

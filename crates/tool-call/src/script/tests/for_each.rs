@@ -281,16 +281,17 @@ fn ends(
     let (mut now, mut ends) = (Duration::ZERO, Vec::new());
     loop {
         match script.poll(now) {
-            Effect::Record(EventData::StepFinished(end) | EventData::ElementFinished(end)) => {
+            Effect::Record(_, EventData::StepFinished(end) | EventData::ElementFinished(end)) => {
                 ends.push(end);
             }
-            Effect::Record(_) | Effect::Commit => {}
+            Effect::Record(..) | Effect::Commit => {}
             Effect::Call(call) => {
-                match answer(call.params.json["n"].as_u64().unwrap_or_default()) {
+                match answer(call[0].params.json["n"].as_u64().unwrap_or_default()) {
                     Some(outcome) => script.returned(now, outcome),
                     None => script.interrupt(now),
                 }
             }
+            Effect::Await => panic!("the call has returned"),
             Effect::WaitUntil(until) => now = until,
             Effect::Finished(_) => return ends,
         }
@@ -347,11 +348,12 @@ fn a_run_that_is_interrupted_between_two_elements_ends_its_step() {
     let mut statuses = Vec::new();
     let verdict = loop {
         match script.poll(Duration::ZERO) {
-            Effect::Record(EventData::StepFinished(end) | EventData::ElementFinished(end)) => {
+            Effect::Record(_, EventData::StepFinished(end) | EventData::ElementFinished(end)) => {
                 statuses.push((end.element, end.status));
             }
-            Effect::Record(_) | Effect::Commit => {}
-            Effect::Call(_) => script.returned(Duration::ZERO, returned(json!(1))),
+            Effect::Record(..) | Effect::Commit => {}
+            Effect::Call(_) => {}
+            Effect::Await => script.returned(Duration::ZERO, returned(json!(1))),
             Effect::WaitUntil(_) => script.interrupt(Duration::ZERO),
             Effect::Finished(verdict) => break verdict,
         }

@@ -55,10 +55,17 @@ impl Expectation<'_> {
     }
 }
 
+/// What to do about what this notation can't assert.
+const UNSAID: &str = "play it with `cuecard play`";
+
 impl Writer<'_> {
     /// A web-first assertion: it waits until it holds.
     pub(super) fn assertion(&mut self, place: usize, step: &TestStep) -> Option<String> {
         let assertion = step.assertion.as_ref()?;
+        if let Some(what) = super::super::unsaid(step) {
+            self.warnings.leave_out(place, step, what, UNSAID);
+            return None;
+        }
         let limit = match (step.action, step.timeout_ms) {
             (_, Some(limit)) => limit,
             (ActionKind::Wait, None) => self.settings.action_timeout_ms,

@@ -63,6 +63,10 @@ impl Writer<'_> {
         let call = match (step.action, step.input_value()) {
             (ActionKind::Click, _) => format!("click({alone})"),
             (ActionKind::DoubleClick, _) => format!("dblclick({alone})"),
+            (ActionKind::RightClick, _) => {
+                let more = limit.map_or_else(String::new, |limit| format!(", timeout: {limit}"));
+                format!("click({{ button: \"right\"{more} }})")
+            }
             (ActionKind::Hover, _) => format!("hover({alone})"),
             (ActionKind::Input, Some(InputValue::Flag(true))) => format!("check({alone})"),
             (ActionKind::Input, Some(InputValue::Flag(false))) => format!("uncheck({alone})"),

@@ -14,6 +14,10 @@ impl Writer<'_> {
         let Some(assertion) = &step.assertion else {
             return;
         };
+        if let Some(what) = super::super::unsaid(step) {
+            let help = "play it with `cuecard play`";
+            return self.warnings.leave_out(place, step, what, help);
+        }
         let element = match step.selectors.is_empty() {
             true => None,
             false => match self.element(place, step) {

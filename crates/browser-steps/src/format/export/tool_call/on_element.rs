@@ -79,6 +79,11 @@ impl Writer<'_> {
             (ToolCallServer::ChromeDevtools, ActionKind::DoubleClick) => {
                 ("click", json!({"dblClick": true}))
             }
+            (ToolCallServer::ChromeDevtools, ActionKind::RightClick) => {
+                let help = "play it with `cuecard play`, or export it for another server";
+                let why = "the server has no right click";
+                return self.warnings.leave_out(place, step, why, help);
+            }
             (ToolCallServer::ChromeDevtools, ActionKind::Hover) => ("hover", json!({})),
             (ToolCallServer::ChromeDevtools, ActionKind::Input) if value.is_empty() => {
                 return self.clear(step, more);
@@ -92,6 +97,9 @@ impl Writer<'_> {
             (ToolCallServer::Playwright, ActionKind::Click) => ("browser_click", json!({})),
             (ToolCallServer::Playwright, ActionKind::DoubleClick) => {
                 ("browser_click", json!({"doubleClick": true}))
+            }
+            (ToolCallServer::Playwright, ActionKind::RightClick) => {
+                ("browser_click", json!({"button": "right"}))
             }
             (ToolCallServer::Playwright, ActionKind::Hover) => ("browser_hover", json!({})),
             (ToolCallServer::Playwright, ActionKind::Input) if is_flag => {

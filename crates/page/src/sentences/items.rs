@@ -1,0 +1,74 @@
+//! What is counted in a place: its rows, or its items.
+
+use super::Pool;
+use super::phrase::{Phrase, RoleWord, Within};
+use crate::ContainerKind;
+use crate::containers::{Place, is_control};
+use crate::dom::{DomElement, NodeId};
+use crate::selector::Finder;
+
+impl Finder<'_> {
+    /// Whether nobody can say how many items there are: something beside them may be one too.
+    pub(super) fn are_unclear(&self, phrase: &Phrase) -> bool {
+        let found = self.meant(phrase, Pool::Anything);
+        let found = found.map_or_else(|_| Vec::new(), |found| found.elements);
+        let says_something = |id: NodeId| {
+            let element = self.state.element(id);
+            element.is_some_and(|own| {
+                let is_read =
+                    own.role != "heading" && !is_control(&own.role) && !own.is_interactive;
+                own.is_visible && is_read && !self.state.visible_text(id).trim().is_empty()
+            })
+        };
+        let within = phrase.within.iter();
+        let mut places = within.flat_map(|within| self.places_said(within, phrase.role));
+        match found.is_empty() {
+            true => places.any(|place| {
+                let mut inside = (place.start + 1..place.end).map(NodeId);
+                inside.any(|id| self.has_own_text(id) && says_something(id))
+            }),
+            false => found.iter().any(|id| {
+                let around = self.state.node(*id).parent;
+                let mut beside = around
+                    .into_iter()
+                    .flat_map(|around| self.state.children(around));
+                beside.any(|other| !found.contains(&other) && says_something(other))
+            }),
+        }
+    }
+
+    /// The places that a sentence names. What is counted may stand in a column, which is an item beside others: then what
+    /// is below its heading ends with it.
+    pub(super) fn places_said(&self, within: &Within, role: Option<RoleWord>) -> Vec<Place> {
+        let of = |kind| self.places(kind, within.name.as_deref(), within.is_quoted);
+        let places = of(within.kind);
+        if !matches!(role, Some(RoleWord::Item | RoleWord::Row)) {
+            return places;
+        }
+        if places.is_empty() && within.name.is_some() {
+            return of(ContainerKind::Item);
+        }
+        let end_of = |place: &Place| {
+            let item = self.item_around(NodeId(place.start));
+            item.map_or(place.end, |item| self.range(item).end.min(place.end))
+        };
+        let places = places.into_iter();
+        places.map(|place| place.start..end_of(&place)).collect()
+    }
+
+    /// Whether an element is one of those that are counted: no row of headings, and nothing inside of another one.
+    pub(super) fn is_counted(&self, id: NodeId, element: &DomElement, role: RoleWord) -> bool {
+        let is_row = element.role == "row";
+        let mut inside = self.state.descendants(id);
+        let is_heading = is_row && inside.any(|(_, inner)| inner.role == "columnheader");
+        let is_item = |id: NodeId, element: &DomElement| {
+            self.is_item(id, element) || self.is_block(id, element)
+        };
+        !is_heading
+            && if role == RoleWord::Row {
+                is_row
+            } else {
+                is_item(id, element)
+            }
+    }
+}
