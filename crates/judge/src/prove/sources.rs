@@ -677,7 +677,7 @@ impl Sources {
 
     /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.
     pub(super) fn denials_in_names(&self, text: &str) -> usize {
-        let names = self.titles.in_text(&plain(text)).into_iter();
+        let names = self.titles_in(text).into_iter();
         names
             .map(|name| read(name, self.language, false).n_denials())
             .max()

@@ -209,11 +209,9 @@ pub(super) fn claim(tokens: &[Token]) -> Result<Claim, String> {
     {
         return there_is(is, rest);
     }
-    if let Some(claim) = no_alert(tokens) {
+    let forms = [no_alert, counted, counted_in];
+    if let Some(claim) = forms.iter().find_map(|form| form(tokens)) {
         return Ok(claim);
-    }
-    if let Some(claim) = counted(tokens).or_else(|| counted_in(tokens).map(Ok)) {
-        return claim;
     }
     let mut problem = None;
     // A bare name may have such a word in it.

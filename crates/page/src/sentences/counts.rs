@@ -28,16 +28,19 @@ pub(super) fn any_alert(tokens: &[Token]) -> Option<Phrase> {
     found.map(|_| Phrase::nameless(RoleWord::Alert))
 }
 
+/// Whether a word for a state says that something is shown.
+fn is_visible(key: &str) -> bool {
+    let mut states = STATES.iter();
+    states.any(|state| *state == (key, AssertKind::Visible, false))
+}
+
 /// `no error is shown`: no alert, whatever it says.
 pub(super) fn no_alert(tokens: &[Token]) -> Option<Claim> {
     let rest = after(tokens, "no")?;
     let at = rest.iter().position(|token| token.is_any(&["is", "are"]));
     let (subject, tail) = rest.split_at(at.unwrap_or(rest.len()));
     let (key, negate) = saying(without_page(tail))?;
-    let is_visible = |(word, kind, is_opposite): &(&str, AssertKind, bool)| {
-        *word == key && *kind == AssertKind::Visible && !is_opposite
-    };
-    if negate || !(key.is_empty() || STATES.iter().any(is_visible)) {
+    if negate || !(key.is_empty() || is_visible(&key)) {
         return None;
     }
     let mut assertion = BrowserAssertion::new(AssertKind::Visible);
@@ -116,7 +119,7 @@ pub(super) fn count(rest: &[Token]) -> Result<Claim, String> {
 }
 
 /// `only one 'Delete' button is visible`
-pub(super) fn counted(tokens: &[Token]) -> Option<Result<Claim, String>> {
+pub(super) fn counted(tokens: &[Token]) -> Option<Claim> {
     let (end, is_place) = match take_place(tokens) {
         Some((outside, _)) => (outside.len(), true),
         None => (without_page(tokens).len(), false),
@@ -125,10 +128,7 @@ pub(super) fn counted(tokens: &[Token]) -> Option<Result<Claim, String>> {
         .iter()
         .rposition(|token| token.is_any(&["is", "are"]))?;
     let (key, negate) = saying(&tokens[at..end])?;
-    let is_visible = STATES.iter().any(|(word, kind, is_opposite)| {
-        *word == key && *kind == AssertKind::Visible && !is_opposite
-    });
-    if negate || !is_visible {
+    if negate || !is_visible(&key) {
         return None;
     }
     let mut claim = count(&tokens[..at]).ok()?;
@@ -136,7 +136,7 @@ pub(super) fn counted(tokens: &[Token]) -> Option<Result<Claim, String>> {
         let (_, within) = take_place(tokens)?;
         put_within(&mut claim, within).ok()?;
     }
-    Some(Ok(claim))
+    Some(claim)
 }
 
 /// The number that a word is.

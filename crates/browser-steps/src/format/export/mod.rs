@@ -132,6 +132,15 @@ impl<'a> Warnings<'a> {
         self.add(codes::BROWSER_LEFT_OUT, place, step, &what, help);
     }
 
+    /// Leaves out an assertion that no other notation can express; false if they can.
+    fn leave_out_unsaid(&mut self, place: usize, step: &TestStep) -> bool {
+        let why = unsaid(step);
+        if let Some(why) = why {
+            self.leave_out(place, step, why, "play it with `cuecard play`");
+        }
+        why.is_some()
+    }
+
     fn add(&mut self, code: Code, place: usize, step: &TestStep, what: &str, help: &str) {
         let message = format!(
             "step {} ({}): {what}",

@@ -55,15 +55,11 @@ impl Expectation<'_> {
     }
 }
 
-/// What to do about what this notation can't assert.
-const UNSAID: &str = "play it with `cuecard play`";
-
 impl Writer<'_> {
     /// A web-first assertion: it waits until it holds.
     pub(super) fn assertion(&mut self, place: usize, step: &TestStep) -> Option<String> {
         let assertion = step.assertion.as_ref()?;
-        if let Some(what) = super::super::unsaid(step) {
-            self.warnings.leave_out(place, step, what, UNSAID);
+        if self.warnings.leave_out_unsaid(place, step) {
             return None;
         }
         let limit = match (step.action, step.timeout_ms) {

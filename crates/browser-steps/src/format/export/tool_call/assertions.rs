@@ -14,9 +14,8 @@ impl Writer<'_> {
         let Some(assertion) = &step.assertion else {
             return;
         };
-        if let Some(what) = super::super::unsaid(step) {
-            let help = "play it with `cuecard play`";
-            return self.warnings.leave_out(place, step, what, help);
+        if self.warnings.leave_out_unsaid(place, step) {
+            return;
         }
         let element = match step.selectors.is_empty() {
             true => None,
