@@ -165,19 +165,20 @@ impl Finder<'_> {
         let text = NameMatch::SAID
             .iter()
             .find_map(|&likeness| texts.iter().find(|text| sought.fits(&text.text, likeness)))?;
-        Some(self.container_with(said.kind, NodeId(place.start), text))
+        let container = self.container_with(said.kind, NodeId(place.start), text);
+        Some(self.without_title_count(container))
     }
 
     /// A container as it is kept, by a text in it.
     fn container_with(&self, kind: ContainerKind, id: NodeId, text: &ContainedText) -> Container {
-        let element = self.state.element(id).filter(|_| kind.is_item());
+        let element = self.state.element(id);
         Container {
             kind,
             text: Some(text.text.clone()),
             at: text.at,
             column: self.column(id, text),
             made: element.map(made_of),
-            nodes: element.map(|_| self.size(id)),
+            nodes: kind.is_item().then(|| self.size(id)),
         }
     }
 

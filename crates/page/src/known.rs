@@ -1,5 +1,8 @@
 //! What an element was, to know it again.
 
+/// How many names of siblings are kept in clear.
+const CLEAR_SIBLINGS: usize = 40;
+
 /// What an element is, to know it again: few exact facts. Secret values are never part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fingerprint {
@@ -20,7 +23,8 @@ pub struct Fingerprint {
     pub outline: Vec<Container>,
     /// Whether it is the innermost of these itself: then whatever else stands in it may change.
     pub is_container: bool,
-    /// The folded names of the others of its kind in the innermost of these; `None` if they are not known.
+    /// The folded names of the others of its kind in the innermost of these, the first [`CLEAR_SIBLINGS`] in clear and the
+    /// others as their hashes; `None` if they are not known.
     pub siblings: Option<Vec<String>>,
     /// Whether no other element of its kind on the page was called so.
     pub alone: bool,
@@ -181,6 +185,32 @@ impl Fingerprint {
         })
     }
 
+    /// Keeps the folded names of its siblings.
+    pub(crate) fn keep_siblings(&mut self, mut names: Vec<String>) {
+        names.sort();
+        names.dedup();
+        for name in names.iter_mut().skip(CLEAR_SIBLINGS) {
+            *name = hash(name);
+        }
+        self.siblings = Some(names);
+    }
+
+    /// Whether a sibling had this folded name.
+    pub(crate) fn has_sibling(&self, name: &str) -> bool {
+        let hashed = hash(name);
+        let mut siblings = self.siblings.iter().flatten();
+        siblings.any(|sibling| sibling == name || *sibling == hashed)
+    }
+
+    /// How many names of its siblings are not among these folded ones.
+    pub(crate) fn count_leavers(&self, names: &[String]) -> usize {
+        let hashes: Vec<String> = names.iter().map(|name| hash(name)).collect();
+        let siblings = self.siblings.iter().flatten();
+        siblings
+            .filter(|sibling| !names.contains(sibling) && !hashes.contains(sibling))
+            .count()
+    }
+
     /// Whether of what has no name the text counts: not if the text is what is asserted.
     pub fn is_called_by_text(&self) -> bool {
         !self.name.is_empty() || self.text.is_some()
@@ -201,12 +231,14 @@ impl Fingerprint {
                     ..container.clone()
                 })
                 .collect(),
-            siblings: self
-                .siblings
-                .as_ref()
-                .map(|names| names.iter().map(|name| change(name)).collect()),
             column: self.column.as_deref().map(&change),
             ..self.clone()
         }
     }
+}
+
+/// The hash of a name (FNV-1a), the same in all releases.
+fn hash(name: &str) -> String {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("#{:016x}", name.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }

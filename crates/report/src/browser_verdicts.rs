@@ -198,7 +198,7 @@ mod tests {
             Some(StepStatus::Passed),
         );
         let mut gone = step(3, "click 'Buy'", Some("gone"), Some(StepStatus::Failed));
-        gone.candidates = vec!["button \"Sell\" (0.40)".to_owned()];
+        gone.candidates = vec!["button \"Sell\"".to_owned()];
         gone.error = Some(StepError {
             code: "B-element_not_found".to_owned(),
             error_type: "element_not_found".to_owned(),
@@ -216,7 +216,7 @@ mod tests {
         let style = Style::default();
         assert_eq!(
             lines(style, &steps),
-            "  1 ✓ same           type 'a' into X  textbox \"X\"  (done)\n  2 ~ healed         click 'Log in'\n      it has the id `go`\n  3 ✗ gone           click 'Buy'\n      nothing is there\n      similar: button \"Sell\" (0.40)\n  4 – not checked    wait 1 s\n"
+            "  1 ✓ same           type 'a' into X  textbox \"X\"  (done)\n  2 ~ healed         click 'Log in'\n      it has the id `go`\n  3 ✗ gone           click 'Buy'\n      nothing is there\n      similar: button \"Sell\"\n  4 – not checked    wait 1 s\n"
         );
         assert_eq!(
             counts(style, &steps),

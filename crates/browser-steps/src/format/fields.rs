@@ -309,7 +309,7 @@ pub(super) const FINGERPRINT: &[Field] = &[
     field(
         "siblings",
         TEXTS,
-        "The names of the others of its kind in the innermost of these.",
+        "The names of the others of its kind in the innermost of these; behind the fortieth their hashes.",
     ),
     field(
         "alone",

@@ -81,7 +81,7 @@ fn file(
         reader.error(codes::FILE_KIND, at, message).help = Some(
             match kind {
                 FileKind::Browser => "pass its steps file instead",
-                _ => "a file of steps has `version: cuecard-steps/1`",
+                _ => "a file of steps has `version: cuecard-steps/2`",
             }
             .to_owned(),
         );

@@ -38,7 +38,7 @@ impl Finder<'_> {
         if let Some(within) = said.and_then(|phrase| phrase.within.as_ref())
             && let Some(container) = self.container_said(id, within)
         {
-            let places = self.places_of(&container).into_iter();
+            let places = self.parts_called(&container).into_iter();
             let around_it = places.filter(|place| place.contains(&id.0));
             if let Some(place) = around_it.min_by_key(size) {
                 around.retain(|(known, _)| *known != place);
@@ -98,7 +98,7 @@ impl Finder<'_> {
 
     /// A container without the count in its title, if no other has that title but for the count. Of an item a number is more
     /// often its name, unless those beside it have counts behind other words.
-    fn without_title_count(&self, container: Container) -> Container {
+    pub(super) fn without_title_count(&self, container: Container) -> Container {
         let title = container.text.as_deref().unwrap_or_default();
         let bare = without_count(title);
         if !container.has_title() || bare.len() == title.len() {

@@ -73,8 +73,13 @@ impl Finder<'_> {
         let selectors = self.candidates(id, &fingerprint);
         let place = said.and_then(|phrase| phrase.within.as_ref());
         let container = place.and_then(|place| self.container_said(id, place));
-        let forgets_place =
-            container.is_some_and(|container| !fingerprint.outline.contains(&container));
+        let forgets_place = container.is_some_and(|said| {
+            let mut outline = fingerprint.outline.iter();
+            !outline.any(|one| match said.text {
+                Some(_) => one.folded_text() == said.folded_text(),
+                None => one.kind == said.kind,
+            })
+        });
         let verdict = self.verdict(Remembered {
             selectors: &selectors,
             fingerprint: &fingerprint,
@@ -179,13 +184,11 @@ impl Finder<'_> {
         };
         known.alone = !self.state.elements().any(is_twin);
         let siblings = self.of_kind(&known, place.as_slice());
-        let mut siblings: Vec<String> = siblings
+        let siblings: Vec<String> = siblings
             .filter(|(other, _)| *other != id)
             .map(|(other, one)| fold_name(&self.name_or_text(other, one)))
             .collect();
-        siblings.sort();
-        siblings.dedup();
-        known.siblings = Some(siblings);
+        known.keep_siblings(siblings);
         Some(known)
     }
 

@@ -351,9 +351,7 @@ impl Finder<'_> {
         self.of_kind(known, &resolved.places)
             .filter(|(id, element)| {
                 let name = fold_name(&self.name_or_text(*id, element));
-                let siblings = known.siblings.as_ref();
-                !siblings.is_some_and(|siblings| siblings.contains(&name))
-                    && !self.is_called_as(*id, element, known)
+                !known.has_sibling(&name) && !self.is_called_as(*id, element, known)
             })
     }
 
@@ -363,8 +361,7 @@ impl Finder<'_> {
             .of_kind(known, &resolved.places)
             .map(|(id, element)| fold_name(&self.name_or_text(id, element)))
             .collect();
-        let siblings = known.siblings.iter().flatten();
-        siblings.filter(|sibling| !names.contains(sibling)).count()
+        known.count_leavers(&names)
     }
 
     /// The part of the page that the outline of an element is.

@@ -21,6 +21,13 @@ fn remember(state: &DomState, id: NodeId) -> Memory {
     }
 }
 
+/// The first element of a name.
+fn first_called(state: &DomState, name: &str) -> NodeId {
+    let mut elements = state.elements();
+    let found = elements.find(|(_, element)| element.name == name);
+    found.expect("an element").0
+}
+
 fn verdict(state: &DomState, memory: &Memory) -> Verdict {
     Finder::new(state, "data-testid").verdict(Remembered {
         selectors: &memory.selectors,
@@ -253,11 +260,66 @@ fn a_component_is_known_by_its_label_and_not_by_its_place() {
 #[test]
 fn what_could_not_be_found_again_is_warned_of() {
     let state = page("main\n  p\n    button \"Delete\"\n    button \"Delete\"");
-    let mut buttons = state
-        .elements()
-        .filter(|(_, element)| element.name == "Delete");
-    let id = buttons.next().expect("a button").0;
+    let id = first_called(&state, "Delete");
     let known = Finder::new(&state, "data-testid").identify(id, None);
     let warning = known.expect("an element").warning.expect("a warning");
     assert!(warning.contains("only its position"), "{warning}");
+}
+
+#[test]
+fn of_many_siblings_all_are_known_and_some_in_clear() {
+    let names: Vec<String> = (0..60).map(|number| format!("Person {number}")).collect();
+    let list = |names: &[String]| -> String {
+        let lines = names.iter().map(|name| format!("button \"{name}\"\n"));
+        lines.collect()
+    };
+    let before = page(&list(&names));
+    let id = first_called(&before, "Person 7");
+    let known = remember(&before, id);
+    let siblings = known.fingerprint.siblings.as_ref().expect("siblings");
+    let n_clear = siblings
+        .iter()
+        .filter(|name| name.starts_with("person"))
+        .count();
+    assert_eq!((siblings.len(), n_clear), (59, 40));
+    let is_certain = |names: &[String]| {
+        matches!(
+            verdict(&page(&list(names)), &known),
+            Verdict::Same {
+                is_certain: true,
+                ..
+            }
+        )
+    };
+    assert!(is_certain(&names));
+    // What is new shares a word with it.
+    assert!(!is_certain(&[names, vec!["Person 60".to_owned()]].concat()));
+}
+
+#[test]
+fn the_place_that_a_sentence_named_is_kept_whatever_it_was_called() {
+    for (before, sentence) in [
+        // With a count, and as a section that is an item.
+        (BOARD, "click 'Add a card' in the 'To do 2' section"),
+        (
+            "ul\n  li\n    h3 \"Tea\"\n    button \"Add\"\n  li\n    h3 \"Milk\"\n    button \"Add\"",
+            "click 'Add' in the 'Tea' section",
+        ),
+        (DIALOG, "click 'Yes' in the dialog"),
+    ] {
+        let state = page(before);
+        let finder = Finder::new(&state, "data-testid");
+        let Understanding::Understood(intent) = understand(sentence) else {
+            panic!("{sentence}");
+        };
+        let Translation::Step {
+            target: Some(target),
+            ..
+        } = finder.resolve(&intent)
+        else {
+            panic!("{sentence}");
+        };
+        let known = finder.identify(target, intent.phrase.as_ref());
+        assert!(!known.expect("an element").forgets_place, "{sentence}");
+    }
 }

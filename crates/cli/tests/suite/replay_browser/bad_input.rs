@@ -40,7 +40,7 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
         (
             text.replace("steps/2", "steps/3"),
             &[][..],
-            "unsupported version `cuecard-steps/2`",
+            "unsupported version `cuecard-steps/3`",
         ),
         (
             text.replace("\"status\": \"success\"", "\"status\": \"partial\""),

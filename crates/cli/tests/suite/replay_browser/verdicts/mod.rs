@@ -89,13 +89,12 @@ fn judged(loads: &[Load]) -> Vec<String> {
     let verdicts = verdicts.iter().map(|step| &step["result"]["verdict"]);
     wrong.extend(other_verdicts("play", verdicts.collect(), loads));
     wrong.extend(other_deeds("play", &site, loads, true));
-    assert_eq!(
-        played.code(),
-        Some(4),
-        "{}\n{}",
-        wrong.join("\n"),
-        told(&played)
-    );
+    // What was healed is to be looked at.
+    let is_any_healed = rows(loads).any(|(_, row)| row.verdict == "healed");
+    let expected = if is_any_healed { 4 } else { 0 };
+    if played.code() != Some(expected) {
+        wrong.push(format!("play: not {expected}\n{}", told(&played)));
+    }
 
     let site = next(&mut scratch);
     // To look changes nothing.
