@@ -1360,23 +1360,5 @@ async function applyOne(asked, draws) {
   return answer;
 }
 
-/** The address of an element, as captures say it. */
-function addressOf(element) {
-  const path = (node) => {
-    if (!node || node.nodeType !== 1) return '';
-    const isHtml = node.namespaceURI === 'http://www.w3.org/1999/xhtml';
-    const parent = node.parentNode;
-    const alike = parent ? [...parent.children].filter((one) => one.namespaceURI === node.namespaceURI && (isHtml ? one.localName === node.localName : one.nodeName === node.nodeName)) : [node];
-    const name = isHtml ? node.localName : `*[name()="${node.nodeName}"]`;
-    return `${path(parent)}/${name}${alike.length > 1 ? `[${alike.indexOf(node) + 1}]` : ''}`;
-  };
-  const root = element.getRootNode();
-  const owner = isShadow(root) ? root.host : root.defaultView?.frameElement;
-  const around = owner ? addressOf(owner) : null;
-  const scope = around ? [...around.scope, { kind: isShadow(root) ? 'shadow' : 'frame', xpath: around.xpath }] : [];
-  return { scope, xpath: path(element) };
-}
-const where = () => (running?.tracked?.isConnected ? addressOf(running.tracked) : null);
-
-window.__adversary = { where, applyOne, report, rootOf: (host) => roots.get(host) };
+window.__adversary = { applyOne, report, rootOf: (host) => roots.get(host) };
 })();

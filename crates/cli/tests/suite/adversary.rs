@@ -74,7 +74,6 @@ struct Sentence {
     address: ElementAddress,
     /// The text beside the element that the sentence names it by.
     beside: Option<String>,
-    scene: Option<Arc<PageState>>,
 }
 
 /// Why there is no case.
@@ -151,7 +150,6 @@ fn a_click_on_another_element_is_told_from_one_on_the_right_one() {
                 step: step.clone(),
                 address: meant,
                 beside: None,
-                scene: None,
             };
             let mut found = Vec::new();
             while !found.iter().any(|case: &Case| case.verdict == "same") {
@@ -375,7 +373,6 @@ async fn record(
                     step,
                     address: address.clone(),
                     beside,
-                    scene: Some(Arc::clone(&scene)),
                 });
             }
         }
@@ -420,7 +417,6 @@ async fn record(
                 step: step.clone(),
                 address,
                 beside: None,
-                scene: Some(Arc::clone(&scene)),
             });
         }
         before.push(TestStep {
@@ -615,7 +611,6 @@ async fn case(
         left: sentence.before.len(),
         request: request(sentence, &name, chance),
         answer: Value::Null,
-        dumped: std::env::var_os("CUECARD_ADVERSARY_DUMP").map(|_| Vec::new()),
     };
     let mut recorder = Recorder::new(Clock::start(), Redactor::default());
     let mut last = None;
@@ -629,22 +624,8 @@ async fn case(
     )
     .await;
     let Changing {
-        answer,
-        request,
-        dumped,
-        ..
+        answer, request, ..
     } = changing;
-    if answer["ok"] == true
-        && let Some(states) = dumped.filter(|states| !states.is_empty())
-    {
-        dump(sentence, &name, &answer, states);
-        return Ok(Case {
-            name,
-            words: String::new(),
-            verdict: "dumped".to_owned(),
-            is_obvious: false,
-        });
-    }
     if answer["ok"] != true {
         // A page that is not even loaded is lost too.
         let is_lost =
@@ -680,42 +661,6 @@ async fn case(
         verdict,
         is_obvious: answer["obvious"] == true,
     })
-}
-
-fn dump(sentence: &Sentence, name: &str, answer: &Value, states: Vec<Value>) {
-    use std::hash::{Hash, Hasher};
-    let folder =
-        std::path::PathBuf::from(std::env::var_os("CUECARD_ADVERSARY_DUMP").expect("a folder"));
-    let mut hash = std::hash::DefaultHasher::new();
-    let address = |address: &ElementAddress| -> Value {
-        let scope: Vec<Value> = address
-            .scope
-            .iter()
-            .map(|hop| json!({"kind": hop.kind.as_str(), "xpath": hop.xpath}))
-            .collect();
-        json!({"scope": scope, "xpath": address.xpath})
-    };
-    let target = address(&sentence.address);
-    (
-        &sentence.page,
-        &sentence.step.description,
-        target.to_string(),
-    )
-        .hash(&mut hash);
-    let key = format!("{:016x}", hash.finish());
-    let old = folder.join(format!("old-{key}.json"));
-    if !old.exists() {
-        let state = sentence
-            .scene
-            .as_ref()
-            .expect("a scene")
-            .state
-            .to_recorded();
-        let record = json!({"page": sentence.page, "sentence": sentence.step.description, "target": target, "state": state});
-        std::fs::write(old, record.to_string()).expect("writable");
-    }
-    let record = json!({"old": key, "page": sentence.page, "sentence": sentence.step.description, "applied": answer["applied"], "obvious": answer["obvious"], "states": states});
-    std::fs::write(folder.join(format!("case-{name}.json")), record.to_string()).expect("writable");
 }
 
 /// What the page is asked for: one change, or a pair of them; others if those can't be made there.
@@ -756,7 +701,6 @@ struct Changing<'s> {
     left: usize,
     request: String,
     answer: Value,
-    dumped: Option<Vec<Value>>,
 }
 
 impl Changing<'_> {
@@ -784,24 +728,6 @@ impl Stage for Changing<'_> {
         if self.answer["ok"] == false {
             return Err(Failure {
                 message: "not changed".to_owned(),
-                has_acted: true,
-                ..Failure::default()
-            });
-        }
-        if self.answer["ok"] == true && self.dumped.is_some() {
-            for _ in 0..2 {
-                let tracked = self.stage.bridge().evaluate("__adversary.where()").await;
-                let scene = self.stage.look().await?;
-                let record = json!({"tracked": tracked.unwrap_or_else(|error| json!(error.to_string())), "state": scene.state.to_recorded()});
-                self.dumped.get_or_insert_default().push(record);
-                let is_late = self.answer["applied"].to_string().contains("delay:");
-                if !is_late {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(400)).await;
-            }
-            return Err(Failure {
-                message: "dumped".to_owned(),
                 has_acted: true,
                 ..Failure::default()
             });

@@ -57,12 +57,15 @@ impl Finder<'_> {
             .filter(|&one| is_title(one))
             .map(|(place, one)| (place.clone(), one.folded_text()))
             .collect();
+        let is_element = |place: &Place| self.range(NodeId(place.start)) == *place;
         around.retain(|(place, one)| {
             one.is_whole()
                 || one.at == TextPlace::Name
                 || !titled.iter().any(|(outer, title)| {
                     *title == one.folded_text()
-                        || (outer.contains(&place.start) && outer.end <= place.end)
+                        || (outer.contains(&place.start)
+                            && outer.end <= place.end
+                            && !is_element(place))
                 })
         });
         around.sort_by_key(|(place, _)| size(place));

@@ -174,9 +174,15 @@ impl Finder<'_> {
         {
             known.outline.remove(at);
         }
-        if known.called().is_empty() && known.outline.first().is_some_and(|one| one.kind.is_item())
+        let is_nameless_field = is_field(&element.role) && element.name.is_empty();
+        if (is_nameless_field || known.called().is_empty())
+            && known.outline.first().is_some_and(|one| one.kind.is_item())
         {
             known.column = self.column_heading(id);
+            // The text before a field of a table is that of another column.
+            known.text = known
+                .text
+                .filter(|_| !is_nameless_field || known.column.is_none());
         }
         known.name = self.name_without_badge(id, element, &known, place.as_slice());
         let is_twin = |(other, one): (NodeId, &DomElement)| {

@@ -549,7 +549,10 @@ fn kind_and_name(known: &Fingerprint) -> String {
         role => role,
     };
     match known.called() {
-        "" => format!("a {kind} without a name"),
+        "" => match &known.column {
+            Some(column) => format!("a {kind} in the column \"{column}\""),
+            None => format!("a {kind} without a name"),
+        },
         name => format!("{kind} \"{name}\""),
     }
 }

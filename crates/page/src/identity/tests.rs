@@ -90,6 +90,8 @@ const ROWS: &str = "table\n  tr\n    td | Tea\n    td | 4.50\n    td\n      butt
 const FORMS: &str = "section \"Billing\"\n  button \"Save\"\n  button \"Reset\"\nsection \"Shipping\"\n  button \"Save\"";
 const ALONE: &str = "section \"Billing\"\n  button \"Pay\" id=pay\n  button \"Reset\"";
 const TABS: &str = "div role=tablist\n  button \"Billing\" role=tab\n  button \"Profile\" role=tab\ndiv \"Billing\" role=tabpanel\n  button \"Save\"";
+const GRID: &str = "table\n  tr\n    th | Room\n    th | Guests\n  tr\n    td | Hall\n    td\n      input\n  tr\n    td | Attic\n    td\n      input";
+const CARDS: &str = "form \"Names\"\n  section\n    h3 \"First\"\n    button \"Edit\"\n  section\n    h3 \"Last\"\n    button \"Edit\"";
 const DIALOG: &str = "dialog \"Delete the account?\"\n  button \"Yes\"";
 
 /// Page, sentence, change (from, to), what becomes of it.
@@ -144,6 +146,28 @@ const TABLE: &[Row] = &[
         "click 'Save' in the 'Billing' section",
         &[("\"Billing\"", "\"Payment\"")],
         "gone: the section \"Billing\" is not there",
+    ),
+    (
+        CARDS,
+        "click 'Edit' in the 'Last' section",
+        &[("\"First\"\n    button \"Edit\"", "\"First\"")],
+        "at once: button \"Edit\" in card \"Last\"",
+    ),
+    // A field in a table is known by its column.
+    (
+        GRID,
+        "type '7' into Guests in the 'Attic' row",
+        &[
+            ("th | Guests", "th | Beds\n    th | Guests"),
+            ("| Attic\n    td", "| Attic\n    td\n      input\n    td"),
+        ],
+        "at once: textbox in row \"Attic\"",
+    ),
+    (
+        GRID,
+        "type '7' into Guests in the 'Attic' row",
+        &[("Guests", "Discount")],
+        "gone: no element is a textbox in the column \"Guests\" in the row \"Attic\"",
     ),
     // Claim.
     (
