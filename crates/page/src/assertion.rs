@@ -76,6 +76,8 @@ pub enum AssertKind {
     Value,
     Url,
     Title,
+    Dialog,
+    Download,
     Count,
 }
 
@@ -94,6 +96,8 @@ impl AssertKind {
         ("value", Self::Value),
         ("url", Self::Url),
         ("title", Self::Title),
+        ("dialog", Self::Dialog),
+        ("download", Self::Download),
         ("count", Self::Count),
     ];
 
@@ -107,7 +111,10 @@ impl AssertKind {
 
     /// Whether it is about one element, or several for a count.
     pub fn needs_target(self) -> bool {
-        !matches!(self, Self::Text | Self::Url | Self::Title)
+        !matches!(
+            self,
+            Self::Text | Self::Url | Self::Title | Self::Dialog | Self::Download
+        )
     }
 
     /// Whether exactly one element must be meant, if any is.
@@ -117,10 +124,7 @@ impl AssertKind {
 
     /// Whether it needs something expected.
     pub fn needs_expected(self) -> bool {
-        matches!(
-            self,
-            Self::Text | Self::Value | Self::Url | Self::Title | Self::Count
-        )
+        matches!(self, Self::Value | Self::Count) || !self.needs_target()
     }
 }
 

@@ -59,6 +59,11 @@ impl Finder<'_> {
             AssertKind::Text => self.text_holds(assertion, &expected, targets),
             AssertKind::Title => compared(assertion, &page.title, &expected),
             AssertKind::Url => url_holds(assertion, &page.url, &expected),
+            AssertKind::Dialog => self.dialog_holds(assertion, &expected),
+            AssertKind::Download => match &page.happened.download {
+                Some(name) => compared(assertion, name, &expected),
+                None => nothing("download"),
+            },
             AssertKind::Count => {
                 let count = targets.iter().filter(|&&id| self.is_visible(id)).count();
                 let wanted = expected.parse::<usize>().ok();
@@ -94,6 +99,24 @@ impl Finder<'_> {
                 Ok(element) => state_holds(kind, element),
                 Err(seen) => seen,
             },
+        }
+    }
+
+    /// Of a dialog of the browser that the last action led to, or one of the page that is open.
+    fn dialog_holds(&self, assertion: &BrowserAssertion, expected: &str) -> Observation {
+        let is_dialog = |element: &DomElement| {
+            element.is_visible && matches!(&*element.role, "dialog" | "alertdialog" | "alert")
+        };
+        let open = self.state.elements().filter(|(_, it)| is_dialog(it));
+        let open = open.map(|(id, _)| in_blocks(assertion, &self.blocks(id, false), expected));
+        let of_browser = self.state.page.happened.dialog.iter();
+        let mut seen = of_browser
+            .map(|text| compared(assertion, text, expected))
+            .chain(open);
+        let first = seen.next().unwrap_or_else(|| nothing("dialog"));
+        match first.holds {
+            true => first,
+            false => seen.find(|seen| seen.holds).unwrap_or(first),
         }
     }
 
@@ -255,6 +278,15 @@ fn in_blocks(assertion: &BrowserAssertion, blocks: &[String], expected: &str) ->
     }
 }
 
+/// Without what it is about, nothing is known, not even that it is another.
+fn nothing(what: &str) -> Observation {
+    let observed = format!("the last action led to no {what}");
+    Observation {
+        problem: Some(observed.clone()),
+        ..said(false, observed)
+    }
+}
+
 /// A text against what is expected, apart from spaces, and from capital letters unless they count.
 fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Observation {
     let folded = |text: &str| match assertion.case_sensitive {
@@ -275,7 +307,7 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Observa
     }
     match assertion.matching {
         TextMatch::Equals => said(folded(&plain) == folded(expected), observed),
-        TextMatch::Contains if assertion.kind == AssertKind::Text => {
+        TextMatch::Contains if matches!(assertion.kind, AssertKind::Text | AssertKind::Dialog) => {
             said(has_text(&folded(text), &folded(expected)), observed)
         }
         TextMatch::Contains => said(folded(&plain).contains(&folded(expected)), observed),

@@ -267,7 +267,7 @@ pub(super) const STEP: &[Field] = &[
 pub(super) const ASSERTION: &[Field] = &[
     required(
         "kind",
-        r#"{"enum": ["text", "visible", "hidden", "enabled", "disabled", "checked", "unchecked", "focused", "editable", "value", "url", "title", "count"]}"#,
+        r#"{"enum": ["text", "visible", "hidden", "enabled", "disabled", "checked", "unchecked", "focused", "editable", "value", "url", "title", "dialog", "download", "count"]}"#,
         "What must hold.",
     ),
     field("negate", FLAG, "Whether it must not hold."),

@@ -183,11 +183,12 @@ impl BrowserBridge {
             _ => self.tabs().await,
         };
         let happenings = Arc::clone(&self.happenings);
+        let happened = happenings.seen().happened.clone();
         let known = self.known.entry(page.guid().to_owned()).or_default();
         tokio::select! {
             biased;
             trouble = happenings.trouble() => Err(gone(&trouble)),
-            captured = walk::capture(&self.context, &page, known, options, &tabs) => captured,
+            captured = walk::capture(&self.context, &page, known, options, (&tabs, &happened)) => captured,
         }
     }
 

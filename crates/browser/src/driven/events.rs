@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use cuecard_page::dom::Happened;
 use cuecard_source::value::Text;
 use playwright_rs::protocol::{BrowserContext, Dialog, Page, Request, ResponseObject, Route};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
@@ -85,6 +86,8 @@ pub(super) struct Seen {
     pub(super) dialogs_of_action: usize,
     pub(super) downloads: Vec<Download>,
     pub(super) downloads_underway: usize,
+    /// What this action led to.
+    pub(super) happened: Happened,
     pub(super) tabs: Vec<Page>,
     pub(super) current: usize,
     /// The tabs that another one opened, each with that one, by their ids.
@@ -225,6 +228,7 @@ impl BrowserEvents {
         seen.loads = 0;
         seen.asked = 0;
         seen.dialogs_of_action = 0;
+        seen.happened = Happened::default();
         seen.refused.clear();
         seen.refused_frames.clear();
     }
@@ -439,6 +443,9 @@ impl BrowserEvents {
         let is_flood = {
             let mut seen = self.seen();
             seen.dialogs_of_action += 1;
+            if dialog.type_() != "beforeunload" {
+                seen.happened.dialog = Some(dialog.message().to_owned());
+            }
             if seen.dialogs.len() < MOST_REMEMBERED {
                 seen.dialogs.push(DialogSeen {
                     kind: dialog.type_().to_owned(),
@@ -468,6 +475,7 @@ impl BrowserEvents {
         let kept = self.write(download, &name).await;
         let mut seen = self.seen();
         seen.downloads_underway -= 1;
+        seen.happened.download = kept.as_ref().ok().map(|kept| kept.name.clone());
         if seen.downloads.len() < MOST_REMEMBERED {
             seen.downloads.push(kept.unwrap_or_else(|failure| Download {
                 name,

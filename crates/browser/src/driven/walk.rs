@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cuecard_page::dom::{CapturedDocument, HopKind, Owner, TabInfo, join};
+use cuecard_page::dom::{CapturedDocument, Happened, HopKind, Owner, TabInfo, join};
 use playwright_rs::protocol::{BrowserContext, Frame, Page};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
@@ -57,13 +57,13 @@ struct Place {
     around: Vec<(ExecutionContext, String, [f64; 2])>,
 }
 
-/// Captures the page, as one JSON text that `cuecard_page::dom` reads. `tabs` are told as they are.
+/// Captures the page, as one JSON text that `cuecard_page::dom` reads. The tabs, and what happened, are told as they are.
 pub(super) async fn capture(
     context: &BrowserContext,
     page: &Page,
     known: &mut Known,
     options: &CaptureOptions,
-    tabs: &[TabInfo],
+    (tabs, happened): (&[TabInfo], &Happened),
 ) -> Result<String, BrowserError> {
     let devtools = known.page(context, page).await?;
     let mut joining = Joining {
@@ -112,7 +112,7 @@ pub(super) async fn capture(
         }
         level = next;
     }
-    Ok(join(&joining.parts, tabs, &joining.warnings))
+    Ok(join(&joining.parts, tabs, happened, &joining.warnings))
 }
 
 impl Known {

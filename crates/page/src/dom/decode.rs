@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::nodes::{Place, element, rect, text};
+use super::nodes::{Place, element, text};
 use super::processor::DomError;
 use super::state::{DomKind, DomNode, FrameInfo, HopKind, NodeId, Rect, ScopeHop};
 use super::wire;
@@ -61,7 +61,7 @@ pub(super) fn decode(capture: wire::Capture) -> Result<Decoded, DomError> {
         .collect();
     let mut placed = Vec::with_capacity(documents.len());
     for (index, document) in documents.into_iter().enumerate() {
-        let is_shadow = owner_of(index).is_some_and(|owner| owner.kind == wire::Kind::Shadow);
+        let is_shadow = owner_of(index).is_some_and(|owner| owner.kind == HopKind::Shadow);
         let mut document = place(document, index, is_shadow)?;
         if outer.contains(&index) {
             document.learn_addresses();
@@ -348,7 +348,7 @@ impl Builder {
                 ..*place
             }
         } else {
-            let content = content.map(rect).map(|rect| rect.moved(place.offset));
+            let content = content.map(Rect::from).map(|rect| rect.moved(place.offset));
             let shown = content.or(element.rect).unwrap_or_default();
             self.decoded.frames.push(FrameInfo {
                 owner,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::state::{HopKind, TabInfo};
+use super::state::{Happened, HopKind, TabInfo};
 use cuecard_source::value::Json;
 
 /// What the walk returned for one document.
@@ -27,7 +27,12 @@ pub struct Owner {
 
 /// One capture of all documents, the top one first. The texts are taken as they are: a broken one makes the whole
 /// capture unreadable, and reading says so.
-pub fn join(documents: &[CapturedDocument], tabs: &[TabInfo], warnings: &[String]) -> String {
+pub fn join(
+    documents: &[CapturedDocument],
+    tabs: &[TabInfo],
+    happened: &Happened,
+    warnings: &[String],
+) -> String {
     let owners: Vec<Json> = documents
         .iter()
         .map(|document| match &document.owner {
@@ -39,15 +44,10 @@ pub fn join(documents: &[CapturedDocument], tabs: &[TabInfo], warnings: &[String
             }),
         })
         .collect();
-    let tabs: Vec<Json> = tabs
-        .iter()
-        .map(|tab| {
-            json!({"pageIndex": tab.page_index, "url": tab.url, "title": tab.title, "current": tab.current})
-        })
-        .collect();
     let head = json!({
         "version": super::wire::VERSION,
         "tabs": tabs,
+        "happened": happened,
         "owners": owners,
         "warnings": warnings,
     })

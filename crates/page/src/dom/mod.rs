@@ -6,6 +6,7 @@
 //! ```json
 //! { "version": 1,
 //!   "tabs": [ {"pageIndex": 0, "url": "…", "title": "…", "current": true} ],
+//!   "happened": {"dialog": "Delete it?", "download": "report.csv"},
 //!   "owners": [ null, {"document": 0, "path": ["/html/body/iframe"], "kind": "frame"} ],
 //!   "documents": [
 //!     { "url": "…", "title": "…", "documentId": "…", "viewport": [1280, 720], "scroll": [0, 0], "size": [1280, 1460],
@@ -43,9 +44,9 @@
 //! A text node is `{"parent", "text"}`: rendered unless `isVisible` is false, and in view if its element is, unless
 //! `isInViewport` says otherwise.
 
+mod attributes;
 mod decode;
 mod join;
-mod json;
 mod nodes;
 mod novelty;
 mod processor;
@@ -60,6 +61,6 @@ mod wire;
 pub use join::{CapturedDocument, Owner, join};
 pub use processor::{DomError, DomProcessor};
 pub use state::{
-    DomElement, DomKind, DomNode, DomState, DomText, Evidence, FrameInfo, HopKind, NodeId,
-    PageInfo, Rect, ScopeHop, SelectOption, SelectorMap, State, States, TabInfo, TopBasis,
+    DomElement, DomKind, DomNode, DomState, DomText, Evidence, FrameInfo, Happened, HopKind,
+    NodeId, PageInfo, Rect, ScopeHop, SelectOption, SelectorMap, State, States, TabInfo, TopBasis,
 };

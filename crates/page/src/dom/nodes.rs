@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::state::{
-    DomElement, DomText, Evidence, NodeId, Rect, ScopeHop, SelectOption, State, States, TopBasis,
-};
+use super::state::{DomElement, DomText, NodeId, Rect, ScopeHop, SelectOption, State, States};
 use super::wire;
 use crate::snapshot::single_spaces;
 use cuecard_source::value::cut;
@@ -42,7 +40,7 @@ pub(super) fn text(node: wire::Node, place: &Place, is_around_in_view: bool) -> 
 
 /// An element at its place, still without an address. `document` keeps ids of nodes apart.
 pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElement {
-    let shape = node.rect.map(|shape| rect(shape).moved(place.offset));
+    let shape = node.rect.map(|shape| shape.moved(place.offset));
     let is_visible = node.is_visible.unwrap_or(node.rect.is_some()) && place.is_visible;
     let in_clip = match (shape, place.clip) {
         (Some(shape), Some(clip)) => shape.intersects(clip),
@@ -59,7 +57,6 @@ pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElem
         tag_name: node.tag_name.unwrap_or_default().to_ascii_lowercase(),
         attributes: node
             .attributes
-            .0
             .into_iter()
             .map(|(name, value)| match cut(&value, LONGEST_TEXT) {
                 Cow::Borrowed(_) => (name, value),
@@ -68,12 +65,12 @@ pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElem
             .collect(),
         is_visible,
         is_interactive: node.is_interactive.unwrap_or(node.interactive_by.is_some()),
-        evidence: node.interactive_by.map(Evidence::from),
+        evidence: node.interactive_by,
         is_top_element: match place.is_covered {
             true => Some(false),
             false => node.is_top_element,
         },
-        top_basis: node.top_basis.map(TopBasis::from),
+        top_basis: node.top_basis,
         is_in_viewport: node.is_in_viewport.unwrap_or(false) && place.is_in_viewport && in_clip,
         shadow_root: node.shadow_root,
         proxy: node.proxy,
@@ -88,45 +85,15 @@ pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElem
             .options
             .into_iter()
             .take(MOST_OPTIONS)
-            .map(|(label, value)| SelectOption {
-                label: single_spaces(&label),
-                value,
+            .map(|option| SelectOption {
+                label: single_spaces(&option.label),
+                ..option
             })
             .collect(),
         option_count,
         rect: shape,
         node_id: node.node_id.map(|id| id ^ document),
         ..DomElement::default()
-    }
-}
-
-impl From<wire::By> for Evidence {
-    fn from(by: wire::By) -> Self {
-        match by {
-            wire::By::Native => Self::Native,
-            wire::By::Role => Self::Role,
-            wire::By::Tabindex => Self::Tabindex,
-            wire::By::Listener => Self::Listener,
-            wire::By::Cursor => Self::Cursor,
-        }
-    }
-}
-
-impl From<wire::Basis> for TopBasis {
-    fn from(basis: wire::Basis) -> Self {
-        match basis {
-            wire::Basis::Hit => Self::Hit,
-            wire::Basis::Paint => Self::Paint,
-        }
-    }
-}
-
-pub(super) fn rect([x, y, width, height]: [f64; 4]) -> Rect {
-    Rect {
-        x,
-        y,
-        width,
-        height,
     }
 }
 

@@ -169,13 +169,12 @@ impl DomProcessor {
                 .tabs
                 .iter()
                 .map(|tab| TabInfo {
-                    page_index: tab.page_index,
-                    url: tab.url.clone(),
                     title: single_spaces(&tab.title),
-                    current: tab.current,
+                    ..tab.clone()
                 })
                 .collect(),
             frames: Vec::new(),
+            happened: capture.happened.clone(),
         })
     }
 
@@ -202,8 +201,11 @@ impl DomProcessor {
             .frames
             .iter_mut()
             .flat_map(|frame| [&mut frame.url, &mut frame.title]);
+        let happened = &mut page.happened;
+        let happened = [&mut happened.dialog, &mut happened.download];
         for text in [&mut page.url, &mut page.title]
             .into_iter()
+            .chain(happened.into_iter().flatten())
             .chain(tabs)
             .chain(frames)
             .chain(&mut state.warnings)
@@ -323,7 +325,7 @@ fn largest(document: &wire::Document) -> Option<String> {
         .find(|&index| sizes[index] * 2 > nodes.len())?;
     let node = &nodes[at];
     let tag = node.tag_name.as_deref()?;
-    let id = node.attributes.0.iter().find(|(name, _)| name == "id");
+    let id = node.attributes.iter().find(|(name, _)| name == "id");
     Some(match id {
         Some((_, id)) => format!("`{tag}#{id}`"),
         None => format!("a `{tag}` element"),

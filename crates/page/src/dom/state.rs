@@ -1,25 +1,39 @@
-//! The types of a DOM state.
+//! The types of a DOM state, as they are also written to files.
+//!
+//! The keys are those of a capture where they mean the same; what is empty or false is left out. What is inside what is
+//! said by `parent`, as in a capture; addresses are whole, and places are those of the page.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use super::attributes;
+
 /// A page as it was at one moment: its nodes in pre-order over the flat tree, frames inline at their owners.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DomState {
     /// What the top document is.
     pub page: PageInfo,
     /// All nodes; a [`NodeId`] is a place in this list. The first is the root.
     pub nodes: Vec<DomNode>,
     /// From highlight index to node.
+    #[serde(skip)]
     pub selector_map: SelectorMap,
     /// What could not be captured, in words.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub warnings: Vec<String>,
 }
 
 /// From highlight index, which starts at 0, to node.
 pub type SelectorMap = Vec<NodeId>;
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// A place among the nodes of one state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
@@ -30,7 +44,8 @@ impl NodeId {
 }
 
 /// What the top document is.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct PageInfo {
     /// Its address.
     pub url: String,
@@ -45,13 +60,31 @@ pub struct PageInfo {
     /// Width and height of the whole document.
     pub size: (f64, f64),
     /// All tabs, if the browser told.
+    #[serde(skip_serializing_if = "is_default")]
     pub tabs: Vec<TabInfo>,
     /// The documents of frames, outermost first.
+    #[serde(skip_serializing_if = "is_default")]
     pub frames: Vec<FrameInfo>,
+    /// What the last action led to beside the page.
+    #[serde(skip_serializing_if = "is_default")]
+    pub happened: Happened,
+}
+
+/// What an action led to beside the page itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Happened {
+    /// What the last alert, confirm or prompt said.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dialog: Option<String>,
+    /// The name of the last file that was downloaded.
+    #[serde(skip_serializing_if = "is_default")]
+    pub download: Option<String>,
 }
 
 /// A tab of the browser.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct TabInfo {
     /// Its place, from 0.
     pub page_index: usize,
@@ -64,29 +97,34 @@ pub struct TabInfo {
 }
 
 /// The document of a frame.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameInfo {
     /// The element that it is in.
     pub owner: NodeId,
     /// Its address.
     pub url: String,
     /// Its title.
+    #[serde(default)]
     pub title: String,
 }
 
 /// An element or a text.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DomNode {
     /// The node that it is in; none for the root.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub parent: Option<NodeId>,
     /// One past the last node inside it.
+    #[serde(skip)]
     pub end: u32,
     /// What it is.
+    #[serde(flatten)]
     pub kind: DomKind,
 }
 
-/// What a node is.
-#[derive(Debug, Clone, PartialEq)]
+/// What a node is: an element if it has a `tagName`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum DomKind {
     /// An element.
     Element(Box<DomElement>),
@@ -95,73 +133,102 @@ pub enum DomKind {
 }
 
 /// A run of text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DomText {
     /// The characters as they stand in the document.
     pub text: String,
     /// Whether it is rendered.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_visible: bool,
     /// Whether it is within the viewport of the page.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_in_viewport: bool,
 }
 
 /// An element. Texts are empty where there is none.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DomElement {
     /// Its tag in lower case.
     pub tag_name: String,
     /// Its xpath in its own document or shadow root. Not unique in the page: see [`DomElement::scope`].
+    #[serde(default, skip_serializing_if = "is_default")]
     pub xpath: String,
     /// The frames and shadow hosts that it is in, from the top document. With the xpath it is the element's address.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub scope: Arc<[ScopeHop]>,
     /// Attributes that are kept, in the order of the capture; value, checked and selected are live.
+    #[serde(default, skip_serializing_if = "is_default", with = "attributes")]
     pub attributes: Vec<(String, String)>,
     /// Whether a person can see it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_visible: bool,
     /// Whether a person can use it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_interactive: bool,
     /// Why it counts as usable.
+    #[serde(rename = "interactiveBy", default, skip_serializing_if = "is_default")]
     pub evidence: Option<Evidence>,
     /// Whether a pointer event at one of its points reaches it, if known.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_top_element: Option<bool>,
     /// How that is known.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub top_basis: Option<TopBasis>,
     /// Whether it is within the viewport of the page.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_in_viewport: bool,
     /// Whether it was not there in the previous state; none on the first state and after navigation.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_new: Option<bool>,
     /// The index that people, rules and models name it by.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub highlight_index: Option<u32>,
     /// Whether it hosts a shadow root that was captured.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub shadow_root: bool,
     /// The xpath, in the same scope, of the label that is clicked in its place.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub proxy: Option<String>,
     /// Its role, as assistive tools compute it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub role: String,
     /// Its accessible name, with single spaces.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub name: String,
     /// The text of its labels, for fields.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub label: String,
     /// The level of a heading.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub level: Option<u32>,
     /// Whether assistive tools don't see it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub is_aria_hidden: bool,
     /// Its states.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub states: States,
     /// Whether a secret field holds something; the value itself is never kept.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub filled: Option<bool>,
     /// The first options of a select.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub options: Vec<SelectOption>,
     /// How many options it has.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub option_count: usize,
     /// Its place in client coordinates of the top page.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rect: Option<Rect>,
     /// A number that lives as long as the node, if the capture knows one.
+    #[serde(skip)]
     pub node_id: Option<u64>,
 }
 
 /// A choice of a select.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(String, String)", into = "(String, String)")]
 pub struct SelectOption {
     /// What people read.
     pub label: String,
@@ -169,8 +236,21 @@ pub struct SelectOption {
     pub value: String,
 }
 
+impl From<(String, String)> for SelectOption {
+    fn from((label, value): (String, String)) -> Self {
+        Self { label, value }
+    }
+}
+
+impl From<SelectOption> for (String, String) {
+    fn from(option: SelectOption) -> Self {
+        (option.label, option.value)
+    }
+}
+
 /// One frame or shadow host on the way to an element.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "(HopKind, String)", into = "(HopKind, String)")]
 pub struct ScopeHop {
     /// Which of the two.
     pub kind: HopKind,
@@ -178,8 +258,21 @@ pub struct ScopeHop {
     pub xpath: String,
 }
 
+impl From<(HopKind, String)> for ScopeHop {
+    fn from((kind, xpath): (HopKind, String)) -> Self {
+        Self { kind, xpath }
+    }
+}
+
+impl From<ScopeHop> for (HopKind, String) {
+    fn from(hop: ScopeHop) -> Self {
+        (hop.kind, hop.xpath)
+    }
+}
+
 /// What kind of border is crossed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum HopKind {
     /// Into the document of a frame.
     Frame,
@@ -198,7 +291,8 @@ impl HopKind {
 }
 
 /// Why an element counts as usable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Evidence {
     /// What it is: a link, a button, a field.
     Native,
@@ -213,7 +307,8 @@ pub enum Evidence {
 }
 
 /// How it is known whether a pointer reaches an element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TopBasis {
     /// By trying its points.
     Hit,
@@ -222,7 +317,8 @@ pub enum TopBasis {
 }
 
 /// A rectangle in CSS pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(from = "[f64; 4]", into = "[f64; 4]")]
 pub struct Rect {
     /// Left.
     pub x: f64,
@@ -232,6 +328,23 @@ pub struct Rect {
     pub width: f64,
     /// Height.
     pub height: f64,
+}
+
+impl From<[f64; 4]> for Rect {
+    fn from([x, y, width, height]: [f64; 4]) -> Self {
+        Self {
+            x,
+            y,
+            width,
+            height,
+        }
+    }
+}
+
+impl From<Rect> for [f64; 4] {
+    fn from(rect: Rect) -> Self {
+        [rect.x, rect.y, rect.width, rect.height]
+    }
 }
 
 impl Rect {
@@ -250,7 +363,8 @@ impl Rect {
 }
 
 /// A state that an element can be in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "each is the word for it in ARIA")]
 pub enum State {
     Disabled,
@@ -286,8 +400,24 @@ impl State {
 }
 
 /// The states of one element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<State>", into = "Vec<State>")]
 pub struct States(u16);
+
+impl From<Vec<State>> for States {
+    fn from(all: Vec<State>) -> Self {
+        let mut states = Self::default();
+        all.into_iter().for_each(|state| states.insert(state));
+        states
+    }
+}
+
+impl From<States> for Vec<State> {
+    fn from(states: States) -> Self {
+        let all = State::ALL.iter().map(|(_, state)| *state);
+        all.filter(|state| states.has(*state)).collect()
+    }
+}
 
 impl States {
     /// Adds one.

@@ -1,9 +1,9 @@
 //! A capture as it stands in JSON.
 
-use std::fmt;
+use serde::Deserialize;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use super::attributes;
+use super::state::{Evidence, Happened, HopKind, Rect, SelectOption, TabInfo, TopBasis};
 
 /// What this release reads.
 pub(super) const VERSION: u32 = 1;
@@ -13,7 +13,9 @@ pub(super) const VERSION: u32 = 1;
 pub(super) struct Capture {
     pub version: u32,
     #[serde(default)]
-    pub tabs: Vec<Tab>,
+    pub tabs: Vec<TabInfo>,
+    #[serde(default)]
+    pub happened: Happened,
     #[serde(default)]
     pub owners: Vec<Option<Owner>>,
     #[serde(default)]
@@ -21,46 +23,11 @@ pub(super) struct Capture {
     pub documents: Vec<Document>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Tab {
-    pub page_index: usize,
-    pub url: String,
-    #[serde(default)]
-    pub title: String,
-    #[serde(default)]
-    pub current: bool,
-}
-
 #[derive(Deserialize)]
 pub(super) struct Owner {
     pub document: usize,
     pub path: Vec<String>,
-    pub kind: Kind,
-}
-
-#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
-    Frame,
-    Shadow,
-}
-
-#[derive(Serialize, Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum By {
-    Native,
-    Role,
-    Tabindex,
-    Listener,
-    Cursor,
-}
-
-#[derive(Serialize, Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Basis {
-    Hit,
-    Paint,
+    pub kind: HopKind,
 }
 
 #[derive(Deserialize)]
@@ -91,13 +58,14 @@ pub(super) struct Node {
     pub path: String,
     pub out: usize,
     pub node_id: Option<u64>,
-    pub attributes: Attributes,
+    #[serde(with = "attributes")]
+    pub attributes: Vec<(String, String)>,
     pub is_visible: Option<bool>,
     pub is_interactive: Option<bool>,
     pub is_top_element: Option<bool>,
     pub is_in_viewport: Option<bool>,
-    pub interactive_by: Option<By>,
-    pub top_basis: Option<Basis>,
+    pub interactive_by: Option<Evidence>,
+    pub top_basis: Option<TopBasis>,
     pub proxy: Option<String>,
     pub role: String,
     pub name: String,
@@ -106,47 +74,9 @@ pub(super) struct Node {
     pub is_aria_hidden: bool,
     pub states: Vec<String>,
     pub filled: Option<bool>,
-    pub options: Vec<(String, String)>,
+    pub options: Vec<SelectOption>,
     pub option_count: Option<usize>,
-    pub rect: Option<[f64; 4]>,
+    pub rect: Option<Rect>,
     pub content: Option<[f64; 4]>,
     pub shadow_root: bool,
-}
-
-/// Attributes in their order.
-#[derive(Default)]
-pub(super) struct Attributes(pub Vec<(String, String)>);
-
-impl Attributes {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for Attributes {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Attributes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Pairs;
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Attributes;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object of texts")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attributes, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Attributes(pairs))
-            }
-        }
-        deserializer.deserialize_map(Pairs)
-    }
 }

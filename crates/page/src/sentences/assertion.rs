@@ -181,6 +181,23 @@ const TEXT_WORDS: &[&str] = &[
     "label",
 ];
 
+/// What a browser shows over the page.
+const DIALOGS: &[&str] = &[
+    "alert",
+    "confirm",
+    "confirmation",
+    "prompt",
+    "browser dialog",
+];
+
+/// The name of a file that was downloaded.
+const DOWNLOADS: &[&str] = &[
+    "download",
+    "downloaded file",
+    "name of the download",
+    "name of the downloaded file",
+];
+
 pub(super) type Claim = (BrowserAssertion, Option<Words>);
 
 /// Whether words say something that holds or not.
@@ -615,6 +632,16 @@ fn of_text(
         }
         rest => rest,
     };
+    let is_one_of = |names: &[&str]| {
+        let is_all = |name: &&str| after(of_page, name).is_some_and(<[Token]>::is_empty);
+        names.iter().any(is_all)
+    };
+    if is_one_of(DIALOGS) {
+        return of(AssertKind::Dialog, matching, None);
+    }
+    if is_one_of(DOWNLOADS) {
+        return of(AssertKind::Download, matching, None);
+    }
     if let [word] = of_page {
         if word.is_any(&["url", "address"]) {
             return of(AssertKind::Url, matching, None);

@@ -180,7 +180,7 @@ fn names_by_words(words: &str) -> bool {
             .is_some_and(|word| matches!(*word, "page" | "next" | "continuation" | "sync"));
     !is_cursor
         && (CREDENTIALS.contains(last)
-            || last.ends_with("password")
+            || last.trim_end_matches('s').ends_with("password")
             || PASSWORDS.iter().any(|word| words.ends_with(word))
             || (*last == "confirmation" && is("password"))
             || (*last == "key" && SECRET_KEYS.iter().any(|word| is(word)))
@@ -200,7 +200,8 @@ const LABELS: &[&str] = &["name", "key", "element", "label", "selector"];
 const VALUES: &[&str] = &["value", "text"];
 
 /// What a member is called: its key, or what a member beside it names as a credential, such as `API_TOKEN` for the value
-/// of `{"name": "API_TOKEN", "value": "x"}`, or the `target` beside it. A text of several lines is no credential.
+/// of `{"name": "API_TOKEN", "value": "x"}`, or the `target` beside it. A text of several lines is no credential. Beside a
+/// user, `pass` is short for a password.
 pub fn key_of<'m>(members: &'m serde_json::Map<String, Json>, key: &'m str) -> &'m str {
     let text = members.get(key).and_then(Json::as_str);
     let is_value = VALUES.contains(&key) && text.is_none_or(|text| !text.contains('\n'));
@@ -209,8 +210,14 @@ pub fn key_of<'m>(members: &'m serde_json::Map<String, Json>, key: &'m str) -> &
         LABELS.iter().find_map(label)
     };
     let target = || labelled(members.get("target")?.as_object()?);
+    let has_user = || {
+        ["user", "username"]
+            .iter()
+            .any(|user| members.contains_key(*user))
+    };
     match is_value {
         true => labelled(members).or_else(target).unwrap_or(key),
+        false if key == "pass" && has_user() => "password",
         false => key,
     }
 }
@@ -433,8 +440,15 @@ static COMMANDS: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Whether there may be a credential in JSON that was serialized to `text`.
 pub fn may_hold_credential(text: &str) -> bool {
-    MARKS.is_match(text) || LABEL.is_match(text) || COMMANDS.is_match(text)
+    MARKS.is_match(text)
+        || LABEL.is_match(text)
+        || COMMANDS.is_match(text)
+        || text.contains(HTML_QUOTE)
+        || text.contains("\"pass\"")
 }
+
+/// A quote in HTML, as in JSON that a page shows.
+const HTML_QUOTE: &str = "&quot;";
 
 /// Adds the values of options such as `--password`, `curl -u user:`, `mysql -p` and `sshpass -p`, and of variables behind
 /// `set` and in lists such as `- name: API_TOKEN`, `value: x`.
@@ -523,6 +537,9 @@ pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
         }
     }
     find_in_commands(text, found);
+    if text.contains(HTML_QUOTE) {
+        find_credentials_in_text(&text.replace(HTML_QUOTE, "\""), found);
+    }
     // Only below a key is there a credential that was not found as a text.
     while has_pair && let Some(at) = text[json_from..].find(['{', '[']) {
         json_from += at;
@@ -806,6 +823,10 @@ mod tests {
                 "zQ7kVb9Xw2",
             ),
             ("- name: \"DB_PASSWORD\"\r\n  value: \"letmein\"", "letmein"),
+            (
+                "<td>{&quot;password&quot;: &quot;letmein&quot;}</td>",
+                "letmein",
+            ),
         ] {
             assert_eq!(found(text), [secret], "{text}");
             let json = json!({"text": text}).to_string();
@@ -891,10 +912,16 @@ mod tests {
             "password": ["deep-3"],
             "token": 4096,
             "other": {"secret": {"type": "string", "description": "of a schema"}, "token": "string"},
+            "passwords": ["deep-4"],
+            "smtp": {"user": "ann", "pass": "deep-5"},
+            "tests": {"pass": "all five"},
         });
         let mut found = Vec::new();
         find_credentials(&json, &mut found);
-        assert_eq!(found, ["deep-1", "deep-2", "12345678", "deep-3"]);
+        assert_eq!(
+            found,
+            ["deep-1", "deep-2", "12345678", "deep-3", "deep-4", "deep-5"]
+        );
         let mut masked = json.clone();
         mask_credentials(&mut masked);
         assert_eq!(

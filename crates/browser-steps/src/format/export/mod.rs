@@ -56,6 +56,9 @@ fn unsaid(step: &TestStep) -> Option<&'static str> {
     match assertion.kind {
         AssertKind::Count => sentences::counts_items(&step.description)
             .then_some("which elements are the items of a place can't be expressed"),
+        AssertKind::Dialog | AssertKind::Download => {
+            Some("what the action before it led to can't be expressed")
+        }
         _ => (assertion.compare != Compare::Equal)
             .then_some("a text with a bound can't be expressed"),
     }

@@ -2,6 +2,7 @@
 //! and a second session replays it with other values.
 
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
@@ -23,6 +24,9 @@ fn letter() -> Value {
         ],
     })
 }
+
+/// The file in the home that is locked as long as a server is recorded.
+const RECORDING: &str = "recording.lock";
 
 /// A session: what the user says, and the calls that the agent is made to do.
 fn timeline(prompt: &str, calls: &[(String, Value)]) -> String {
@@ -54,7 +58,16 @@ fn session(scratch: &Scratch, agent: &Agent, prompt: &str, calls: &[(String, Val
         "--",
     ]);
     args.extend(agent.command.iter().map(|word| word.replace("{}", prompt)));
-    let finished = scratch.run(&args).expect("the program starts");
+    let mut running = scratch.start(&args).expect("the program starts");
+    drop(running.take_input());
+    running.wait_for(|_, _| false);
+    // Its servers write their recording when the agent has gone.
+    let waited = Command::new("flock")
+        .arg(place(RECORDING))
+        .arg("true")
+        .status();
+    assert!(waited.expect("flock starts").success());
+    let finished = running.finish();
     let told = program::told(&finished);
     assert_eq!(finished.code(), Some(0), "{told}");
     assert!(
@@ -87,20 +100,26 @@ fn saves_and_replays(agent: Option<Agent>, name: &str, tool: fn(&str, &str) -> S
     let work = scratch.work().display().to_string();
     let files = files.to_str().expect("UTF-8");
     let options = ["--force", "-o", &recorded, "--server", "files", "--"];
-    let proxied = [&["record", "mcp"], &options[..], &[files, &work]].concat();
+    let lock = scratch.home().join(RECORDING).display().to_string();
+    let proxied = [
+        &["-s", &lock, PROGRAM, "record", "mcp"],
+        &options[..],
+        &[files, &work],
+    ]
+    .concat();
     match name {
         "codex" => {
             let config = scratch.home().join(".codex/config.toml");
             let text = fs::read_to_string(&config).expect("a config");
             let entry = format!(
                 "\n[mcp_servers.files]\nrequired = true\nstartup_timeout_sec = 300\ncommand = {}\nargs = {}\n",
-                json!(PROGRAM),
+                json!("flock"),
                 json!(proxied)
             );
             fs::write(config, text + &entry).expect("writable");
         }
         "opencode" => {
-            let command = [&[PROGRAM], &proxied[..]].concat();
+            let command = [&["flock"], &proxied[..]].concat();
             let entry = json!({"type": "local", "command": command, "timeout": 300_000});
             let config = json!({"mcp": {"files": entry}});
             scratch

@@ -150,6 +150,18 @@ fn dialogs_of_the_browser_are_answered_and_told() {
     assert!(parsed.steps()[0]["observed"]["warnings"].is_null());
     assert!(parsed.stderr.contains("confirm `Really?`: accepted\n"));
     assert_eq!(parsed.json["options"], json!({"onDialog": "accept"}));
+    // What a dialog said holds until the next action.
+    let actions = [
+        "click 'Ask me'",
+        "verify the alert says 'Really?'",
+        "verify the confirmation does not say 'Hello'",
+        "click 'Say hello'",
+        "verify the alert is 'Hello'",
+        "click 'Delete account'",
+        "verify the alert contains 'be undone'",
+    ];
+    let parsed = lab.parse("dialogs.html", &actions, 0);
+    assert_eq!(parsed.steps()[1]["assertion"]["kind"], "dialog");
     // A dialog of the page itself is a place like any other.
     let actions = [
         "click 'Open settings'",
@@ -228,9 +240,12 @@ fn files_go_up_from_the_root_and_come_down_into_the_run() {
         "upload 'files/note.txt' to Picture",
         "verify 'Received note.txt' is visible",
         "click 'Download report'",
+        "verify the download is 'report.csv'",
         "click 'Save a copy'",
+        "verify the name of the downloaded file does not contain 'report'",
     ];
     let parsed = lab.parse("files.html", &actions, 0);
+    assert_eq!(parsed.steps()[3]["assertion"]["kind"], "download");
     let download = &parsed.steps()[2]["observed"]["downloads"][0];
     assert_eq!(
         (&download["name"], &download["size"]),
@@ -238,7 +253,7 @@ fn files_go_up_from_the_root_and_come_down_into_the_run() {
     );
     assert_eq!(download["sha256"].as_str().map(str::len), Some(64));
     assert_eq!(
-        parsed.steps()[3]["observed"]["downloads"][0]["name"],
+        parsed.steps()[4]["observed"]["downloads"][0]["name"],
         "named"
     );
     let files = lab.run_files();

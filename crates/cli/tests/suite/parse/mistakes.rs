@@ -63,6 +63,18 @@ fn what_can_not_be_used_is_named_with_what_stands_in_the_way() {
             "Again",
         ),
         (
+            "dialogs.html",
+            json!(["click 'Say hello'", "click 'Open settings'", {"action": "verify the alert says 'Hello'", "timeoutMs": 300}]),
+            "B-assertion_failed",
+            "Settings",
+        ),
+        (
+            "dialogs.html",
+            json!([{"action": "verify the alert does not say 'Hello'", "timeoutMs": 300}]),
+            "B-assertion_failed",
+            "the last action led to no dialog",
+        ),
+        (
             "login.html",
             json!([{"action": "click 'Log out'", "timeoutMs": 300}]),
             "B-element_not_found",

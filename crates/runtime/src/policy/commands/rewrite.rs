@@ -353,104 +353,148 @@ struct Launcher {
     names: &'static str,
     /// Which of their subcommands do; all if there are none.
     subcommands: &'static str,
+    /// The options before the program; behind one with a colon a value follows, which may be any text, behind one with
+    /// `=` one of the author's. Where another stands, what is started is not known.
+    options: &'static str,
     /// How many operands stand before the program.
     n_operands: usize,
 }
 
-const fn launcher(names: &'static str, subcommands: &'static str, n_operands: usize) -> Launcher {
+const fn launcher(
+    names: &'static str,
+    subcommands: &'static str,
+    options: &'static str,
+    n_operands: usize,
+) -> Launcher {
     Launcher {
         names,
         subcommands,
+        options,
         n_operands,
     }
 }
 
 const LAUNCHERS: &[Launcher] = &[
+    launcher("env", "", "-i -u= --unset= -0 -v", 0),
+    launcher("nice", "", "-n=", 0),
     launcher(
-        "env nice nohup setsid timeout sudo doas npx bunx uvx xargs time exec cross-env",
+        "timeout",
         "",
+        "-s= --signal= -k= --kill-after= -v --foreground --preserve-status",
+        1,
+    ),
+    launcher("sudo doas", "", "-u= --user= -g= --group= -n -E -H -k", 0),
+    launcher(
+        "npx bunx uvx",
+        "",
+        "-y --yes -q --quiet -p= --package= --with= --from= --python=",
         0,
     ),
-    launcher(INTERPRETERS, "", 0),
-    launcher("docker podman nerdctl kubectl", "run exec", 1),
+    launcher(
+        "xargs",
+        "",
+        "-0 -r -t -n= -P= -I= -L= -d= --null --no-run-if-empty",
+        0,
+    ),
+    launcher("nohup setsid time exec cross-env", "", "-p", 0),
+    launcher(INTERPRETERS, "", "run -jar -m -u -x", 0),
+    launcher(
+        CONTAINERS,
+        "run exec",
+        "-i -t -it -ti -d --rm --interactive --tty --detach --init -e: --env: --name: -l: --label: --hostname: -w: --workdir: \
+         -u= --user= -n: --namespace: -p: --publish: -v: --volume: -c: --container: --network= --platform= --pull= --env-file=",
+        1,
+    ),
     launcher(
         "git uv poetry pipenv pipx pdm hatch nix bundle go",
         "run exec",
+        "-q --quiet --with= --python= --extra= --group= --frozen --locked --no-sync --isolated --no-project --no-dev -race",
         0,
     ),
 ];
+
+const CONTAINERS: &str = "docker podman nerdctl kubectl";
 
 /// Programs that run the file behind them, and leave its arguments and input to it.
 const INTERPRETERS: &str =
     "sh bash dash zsh ksh python node ruby perl php deno bun java Rscript source";
 
-/// Options of launchers behind which nothing belongs to them, but a number.
-const FLAGS: &str = "-- -i -t -it -T -y -q -r -0 --rm --yes --interactive --tty";
-
-/// Options of containers whose values are texts, places or names.
-const LABELS: &str = "-e --env --name -l --label --hostname -w --workdir -n --namespace -p --publish -v --volume -c --container";
-
 impl Launcher {
-    /// Where the program stands that is started, or the end if there is none, or what stands there is not known. `None` if
-    /// nothing is started.
+    /// Where the program stands that is started, or the end if there is none. `None` if nothing is started, and beyond the
+    /// end if that is not known, or the launcher's own words may be code.
     fn program(&self, words: &[Word]) -> Option<usize> {
+        let unknown = Some(words.len() + 1);
         let mut at = match self.subcommands.is_empty() {
             true => 0,
             false => 1 + words.iter().position(|word| is(word, self.subcommands))?,
         };
+        if words[..at].iter().any(has_data) {
+            return unknown;
+        }
         let mut n_before = self.n_operands;
+        let names_running = self.names == CONTAINERS && words[..at].iter().any(|it| is(it, "exec"));
         while let Some(word) = words.get(at) {
             let text = word.beginning();
-            let is_amount = text.starts_with(|first: char| first.is_ascii_digit());
-            at += match () {
-                () if self.names == INTERPRETERS && is(word, "run -jar -m") => 1,
-                () if self.names == INTERPRETERS => break,
-                () if text.starts_with("--entrypoint") => return Some(words.len() + 1),
-                () if self.n_operands > 0 && is(word, LABELS) => 2,
-                () if self.n_operands > 0 && is(word, "-d --detach") => 1,
-                // `nice -n 5`
-                () if is(word, "-n -k -P") => {
-                    let next = words.get(at + 1).map_or("", Word::beginning);
-                    match next.starts_with(|first: char| first.is_ascii_digit()) {
-                        true => 2,
-                        false => return Some(words.len() + 1),
-                    }
-                }
-                () if is(word, FLAGS) || assigned(word).is_some() || is_amount => 1,
-                () if text.starts_with('-') && text.contains('=') => 1,
-                () if text.starts_with('-') => return Some(words.len() + 1),
-                () if n_before > 0 => {
-                    n_before -= 1;
-                    1
-                }
-                () => break,
+            let option = self.option(text);
+            let is_set = assigned(word).is_some();
+            let is_operand = option.is_none() && !text.starts_with('-') && !is_set;
+            if is_operand && n_before == 0 {
+                break;
+            }
+            n_before -= usize::from(is_operand);
+            let value = words.get(at + 1);
+            let (is_text, n_words) = match option {
+                _ if is_operand => (names_running, 1),
+                _ if is_set => (!sets_obeyed(word), 1),
+                _ if is(word, "--") => (false, 1),
+                Some(Some(is_text)) if text.contains('=') => (is_text, 1),
+                Some(Some(_)) if has_data(word) => return unknown,
+                Some(Some(is_text)) => (is_text && !value.is_some_and(sets_obeyed), 2),
+                Some(None) => (false, 1),
+                None => return unknown,
             };
+            let end = words.len().min(at + n_words);
+            if !is_text && words[at..end].iter().any(has_data) {
+                return unknown;
+            }
+            at = end;
         }
-        Some(at.min(words.len()))
+        Some(at)
+    }
+
+    /// Whether it has an option, and if a value follows, whether that may be any text.
+    fn option(&self, word: &str) -> Option<Option<bool>> {
+        let name = word.split('=').next().unwrap_or_default();
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        self.options
+            .split_ascii_whitespace()
+            .find_map(|option| match option.strip_prefix(name)? {
+                "" => Some(None),
+                ":" => Some(Some(true)),
+                "=" => Some(Some(false)),
+                _ => None,
+            })
+            .or_else(|| {
+                // `xargs -n1`
+                let letter = name
+                    .get(..2)
+                    .filter(|_| name.len() > 2 && is_number(&name[2..]))?;
+                self.options.contains(&format!("{letter}=")).then_some(None)
+            })
     }
 
     /// Whether the words may run data, of which the program begins at `start`.
     fn may_run(&self, words: &[Word], start: usize, script: &Script) -> bool {
         let Some((own, rest)) = words.split_at_checked(start) else {
-            // An option that is not known hides what is started.
             return true;
         };
-        let is_container = self.n_operands > 0;
-        let is_text = |at: usize| {
-            let is_label = at > 0 && is(&own[at - 1], LABELS);
-            let is_named = is_container && own[..at].iter().any(|word| is(word, "exec"));
-            let is_value = assigned(&own[at]).is_some() || (is_container && is_label);
-            let may_be = is_value || (is_named && !own[at].beginning().starts_with('-'));
-            !has_data(&own[at]) || (may_be && !sets_obeyed(&own[at]))
-        };
-        let is_fixed = (0..own.len()).all(is_text);
         let is_interpreter = self.names == INTERPRETERS;
         let is_module = own.iter().any(|word| is(word, "-m"));
         match rest.first() {
-            None => self.subcommands.is_empty() || !is_fixed || own.iter().any(names_runner),
+            None => self.subcommands.is_empty() || own.iter().any(names_runner),
             // `bun x`, `php artisan`
             Some(file) if is_interpreter && !is_module && !file.text.contains(['.', '/']) => true,
-            Some(_) => !is_fixed || may_run_data(rest, script, !is_container),
+            Some(_) => may_run_data(rest, script, self.names != CONTAINERS),
         }
     }
 }
