@@ -409,13 +409,13 @@ impl Finder<'_> {
     }
 
     /// The items around an element, innermost first.
-    pub(crate) fn items_around(&self, id: NodeId) -> impl Iterator<Item = (NodeId, ContainerKind)> {
+    fn items_around(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         self.state
             .ancestor_elements(id)
             .filter(|(outer, element)| {
                 self.is_item(*outer, element) || self.is_block(*outer, element)
             })
-            .map(|(outer, element)| (outer, item_kind(element)))
+            .map(|(outer, _)| outer)
     }
 
     /// What tells an item from others, and the element that has that text.

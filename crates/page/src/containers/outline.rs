@@ -256,7 +256,7 @@ impl Finder<'_> {
                 None => false,
             }
         };
-        let of_none_other = |id: NodeId| self.items_around(id).all(|(item, _)| holds(&item));
+        let of_none_other = |id: NodeId| self.items_around(id).all(|item| holds(&item));
         let before = self.state.elements().take_while(|(id, _)| id.0 < start);
         let headings: Vec<_> = before
             .filter(|(id, element)| element.is_visible && element.role == "heading" && is_over(*id))

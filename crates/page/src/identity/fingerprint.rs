@@ -124,11 +124,6 @@ impl Finder<'_> {
         })
     }
 
-    /// What an element is, to know it again.
-    pub fn fingerprint(&self, id: NodeId) -> Option<Fingerprint> {
-        self.fingerprint_of(id, None, true)
-    }
-
     fn fingerprint_of(
         &self,
         id: NodeId,

@@ -440,24 +440,18 @@ impl Finder<'_> {
         remembered: Remembered<'_>,
         resolved: &Resolved<'_>,
     ) -> bool {
-        let hops = remembered
-            .selectors
-            .last()
-            .map_or(&[][..], |xpath| &xpath.hops);
-        let hops = hops
-            .iter()
-            .filter(|hop| hop.kind == HopKind::Shadow)
-            .count();
-        let scope = self
-            .state
-            .element(id)
-            .map_or(&[][..], |element| &element.scope);
-        scope
-            .iter()
-            .filter(|hop| hop.kind == HopKind::Shadow)
-            .count()
-            != hops
-            || !self.new_parts(id, resolved).is_empty()
+        let n_roots = |kinds: &mut dyn Iterator<Item = HopKind>| {
+            kinds.filter(|kind| *kind == HopKind::Shadow).count()
+        };
+        let xpath = remembered.selectors.last();
+        let before = xpath.map_or(0, |xpath| {
+            n_roots(&mut xpath.hops.iter().map(|hop| hop.kind))
+        });
+        let element = self.state.element(id);
+        let now = element.map_or(0, |element| {
+            n_roots(&mut element.scope.iter().map(|hop| hop.kind))
+        });
+        now != before || !self.new_parts(id, resolved).is_empty()
     }
 
     /// Whether an element stands in no smaller part of the page than the one that is meant. In an item, a dialog or a frame
