@@ -2,6 +2,7 @@
 //! object, as `--var` gives it, becomes that; what the schema leaves open stays as it is, and is said. The value of a
 //! reference inside a text of JSON is a text there, or the number that it is: it changes nothing around it.
 
+use cuecard_source::json::{read_numbers_as_texts, read_value};
 use cuecard_source::value::{Mark, cut, push_pointer};
 use serde_json::{Map, Value as Json};
 
@@ -149,7 +150,7 @@ impl<'s> Fitting<'s> {
                 _ => return,
             };
             let is_open = alternatives.iter().any(|schema| takes(schema, kind));
-            if is_open && self.json(whole).is_some() {
+            if is_open && self.json(whole, false).is_some() {
                 let message = format!(
                     "`{}` is the text {value}, and the tool's schema takes texts and an {kind} there",
                     self.place
@@ -190,7 +191,14 @@ impl<'s> Fitting<'s> {
 
     /// What `text` spells, if `schema` takes that.
     fn exact(&mut self, text: &str, schema: &'s Json) -> Option<Json> {
-        let mut json = match self.json(text) {
+        let is_of_texts = takes(schema, "array")
+            && schema.get("items").is_some_and(|items| {
+                let mut alternatives = Vec::new();
+                self.collect_alternatives(items, DEEPEST, &mut alternatives);
+                let takes = |kind| alternatives.iter().any(|schema| takes(schema, kind));
+                takes("string") && !takes("number") && !takes("integer")
+            });
+        let mut json = match self.json(text, is_of_texts) {
             // Of numbers only their digits count.
             None if takes(schema, "integer") => {
                 return text.trim().parse::<i64>().ok().map(Json::from);
@@ -218,8 +226,8 @@ impl<'s> Fitting<'s> {
     }
 
     /// The JSON that `text`, the value at this place, spells. It is read with each reference in it as a text of its own,
-    /// unless that is a number, `true`, `false` or `null`.
-    fn json(&self, text: &str) -> Option<Json> {
+    /// unless that is a number, `true`, `false` or `null`. If `is_of_texts`, its numbers are texts.
+    fn json(&self, text: &str, is_of_texts: bool) -> Option<Json> {
         let here = self
             .marks
             .iter()
@@ -245,7 +253,11 @@ impl<'s> Fitting<'s> {
             done = range.end;
         }
         written.push_str(text.get(done..)?);
-        let mut json = serde_json::from_str(&written).ok()?;
+        let read = match is_of_texts {
+            true => read_numbers_as_texts(&written),
+            false => read_value(&written),
+        };
+        let mut json = read.ok()?;
         if !known.is_empty() {
             fill(&mut json, &known);
         }
@@ -504,6 +516,11 @@ mod tests {
                 json!(["bug"]),
             ),
             ("bug", &texts, json!(["bug"])),
+            (
+                "[1.10, 18446744073709551617, \"x\"]",
+                &texts,
+                json!(["1.10", "18446744073709551617", "x"]),
+            ),
             ("[1, \"2\"]", &numbers, json!([1, 2])),
             ("7", &numbers, json!([7])),
             (r#"{"ids": ["1"]}"#, &nested, json!({ "ids": [1] })),
@@ -550,6 +567,11 @@ mod tests {
             (json!(42), json!({ "type": "boolean" })),
             (json!(42), json!({ "enum": [true, null] })),
             (json!([1]), json!({ "type": "object" })),
+            // It would be another number.
+            (
+                json!("99999999999999999999999"),
+                json!({ "type": "number" }),
+            ),
         ] {
             let expected = (value.clone(), 0, 1);
             assert_eq!(fitted(value, &schema), expected, "{schema}");

@@ -114,6 +114,8 @@ pub struct ConfiguredServer {
     /// What must never be shown, of eight characters or more each: values of `env` and of headers, tokens
     /// within them, and credentials in arguments and URLs.
     pub secrets: Vec<String>,
+    /// The file of variables that the entry names.
+    pub env_file: Option<PathBuf>,
     /// How long a call may take, if the entry says so.
     pub timeout: Option<Duration>,
     /// What deserves a look in an entry of another program's file, which only those who use it are told.
@@ -232,26 +234,40 @@ impl Config {
         &self.servers
     }
 
-    /// The configs, and what the servers may be started with: their programs and arguments, as far as they are paths.
+    /// The configs, and what the servers may be started with: files of variables, and all that may be meant by a word of
+    /// a command or a variable, also as a module of Python or Node.
     pub fn own_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
         for server in &self.servers {
             if let Ok(ServerSpec {
                 transport:
                     TransportSpec::Stdio {
-                        command, args, cwd, ..
+                        command,
+                        args,
+                        env,
+                        cwd,
                     },
                 ..
             }) = &server.spec
             {
                 let folder = cwd.clone().unwrap_or_default();
-                files.extend(
-                    [command]
-                        .into_iter()
-                        .chain(args)
-                        .map(|word| folder.join(word)),
-                );
+                let words = [command].into_iter().chain(args);
+                for word in words.chain(env.iter().map(|(_, value)| value)) {
+                    let parts = word.split([' ', '=', '\'', '"', ';']).chain([&**word]);
+                    for path in parts
+                        .filter(|part| !part.is_empty())
+                        .map(|part| folder.join(part))
+                    {
+                        let forms = MODULES.iter().map(|end| {
+                            let mut form = path.clone().into_os_string();
+                            form.push(end);
+                            PathBuf::from(form)
+                        });
+                        files.extend(forms);
+                    }
+                }
             }
+            files.extend(server.env_file.clone());
         }
         files
     }
@@ -261,6 +277,19 @@ impl Config {
         self.servers.iter().map(|server| server.name.as_str())
     }
 }
+
+/// How the names of files may go on that are run by a shorter name.
+const MODULES: &[&str] = &[
+    "",
+    ".py",
+    "/__main__.py",
+    "/__init__.py",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    "/index.js",
+];
 
 /// The warning for a file of another program that has errors.
 fn left_out(found: &[Diagnostic], file: &ConfigFile, program: &str) -> Diagnostic {

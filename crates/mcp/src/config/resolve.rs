@@ -43,6 +43,7 @@ pub(super) struct Resolver<'a> {
 struct Gathering {
     secrets: Secrets,
     problems: Problems,
+    env_file: Option<PathBuf>,
 }
 
 impl<'a> Resolver<'a> {
@@ -75,6 +76,7 @@ impl<'a> Resolver<'a> {
             project_local: self.file.project_local,
             // Nothing of such an entry is ever used, and its findings show a text without secrets.
             secrets: Vec::new(),
+            env_file: None,
             timeout: None,
             warnings: Vec::new(),
         }
@@ -103,6 +105,7 @@ impl<'a> Resolver<'a> {
             from: self.file.shown.clone(),
             project_local: self.file.project_local,
             secrets: gathering.secrets.into_list(),
+            env_file: gathering.env_file,
             timeout: entry.timeout,
             warnings: Vec::new(),
         }
@@ -238,6 +241,7 @@ impl<'a> Resolver<'a> {
         gathering: &mut Gathering,
     ) -> Vec<(String, String)> {
         let path = self.folder(path);
+        gathering.env_file = Some(path.clone());
         let name = path.display().to_string();
         let read = match path.is_file() {
             true => text_file::read(&path, &name).map(|source| env_file::parse(&source)),

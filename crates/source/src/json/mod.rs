@@ -26,7 +26,7 @@ pub use string::string_span;
 pub use surrogates::{
     has_lone_surrogate, lone_surrogate, may_have_surrogates, without_lone_surrogates,
 };
-pub use value::{changes, has_inexact_number, mended, read_value};
+pub use value::{changes, has_inexact_number, mended, read_numbers_as_texts, read_value};
 
 /// Bounds on what [`parse`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::value::{Json, cut};
 /// # Errors
 /// If it is no JSON.
 pub fn read_value<T: AsRef<[u8]> + ?Sized>(json: &T) -> serde_json::Result<Json> {
-    let whole = with_large_integers_as_text(without_lone_surrogates(json.as_ref()));
+    let whole = with_texts(without_lone_surrogates(json.as_ref()), is_large_integer);
     // What is known to be UTF-8 as a whole need not be looked at text by text.
     match std::str::from_utf8(&whole) {
         Ok(whole) => serde_json::from_str(whole),
@@ -24,9 +24,22 @@ pub fn read_value<T: AsRef<[u8]> + ?Sized>(json: &T) -> serde_json::Result<Json>
     }
 }
 
-/// The same JSON with each integer that needs more than 64 bits as the text of its digits; what is no JSON as it is.
-fn with_large_integers_as_text(json: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-    let found = large_integers(&json);
+/// The JSON with each number as the text that it is.
+///
+/// # Errors
+/// If it is no JSON.
+pub fn read_numbers_as_texts(json: &str) -> serde_json::Result<Json> {
+    serde_json::from_slice(&with_texts(json.as_bytes().into(), |_| true))
+}
+
+/// The same JSON with the numbers that are meant as texts; what is no JSON as it is.
+fn with_texts(json: Cow<'_, [u8]>, is_meant: fn(&str) -> bool) -> Cow<'_, [u8]> {
+    let mut found = Vec::new();
+    numbers(&json, |number, _, at| {
+        if is_meant(number) {
+            found.push(at);
+        }
+    });
     if found.is_empty() || serde_json::from_slice::<IgnoredAny>(&json).is_err() {
         return json;
     }
@@ -53,23 +66,12 @@ pub fn has_inexact_number(json: &str) -> bool {
     has_one
 }
 
-/// Where valid JSON has integers that need more than 64 bits.
-fn large_integers(bytes: &[u8]) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    numbers(bytes, |number, _, at| {
-        if is_large_integer(number) {
-            found.push(at);
-        }
-    });
-    found
-}
-
 /// What a peer sent as it can be held: half of a surrogate pair is U+FFFD, and an integer that needs more than 64 bits the
 /// text of its digits. With the warnings of [`changes`].
 pub fn mended<'a>(what: &str, json: &'a [u8]) -> (Cow<'a, [u8]>, Vec<Diagnostic>) {
     let whole = without_lone_surrogates(json);
     let found = warnings(what, json, matches!(whole, Cow::Owned(_)));
-    (with_large_integers_as_text(whole), found)
+    (with_texts(whole, is_large_integer), found)
 }
 
 /// The warnings that `what` has half of a surrogate pair, and a number that becomes another one when it is read: the first

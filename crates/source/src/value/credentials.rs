@@ -64,6 +64,10 @@ const SECRET_KEYS: &[&str] = &[
     "signing",
     "encryption",
     "ssh",
+    "master",
+    "deploy",
+    "account",
+    "storage",
 ];
 
 /// Last words of variables such as `DB_PASS`. In lower case they are words of many things: `first_pass`.

@@ -234,14 +234,18 @@ impl Resolver {
                 let side = |operand: &Operand| {
                     let is_literal = matches!(operand.template, Template::Literal(_));
                     Ok(match self.json(&operand.template)? {
-                        Json::String(text) if is_equality || !is_literal => {
-                            let value = text.strip_suffix('\n').unwrap_or(&text);
-                            let value = value.strip_suffix('\r').unwrap_or(value);
-                            // A line end alone is the value: everything contains an empty text.
-                            match value.is_empty() && !is_equality {
-                                true => text.into(),
-                                false => value.into(),
-                            }
+                        // A line end alone is the value: everything contains an empty text.
+                        Json::String(text)
+                            if is_equality || !(is_literal || matches!(&*text, "\n" | "\r\n")) =>
+                        {
+                            without_line_end(text)
+                        }
+                        Json::Array(items) if *comparison == Comparison::Contains => {
+                            let texts = items.into_iter().map(|item| match item {
+                                Json::String(text) => without_line_end(text),
+                                item => item,
+                            });
+                            texts.collect()
                         }
                         value => value,
                     })
@@ -474,6 +478,11 @@ impl Resolver {
         });
         notes
     }
+}
+
+fn without_line_end(text: String) -> Json {
+    let value = text.strip_suffix('\n').unwrap_or(&text);
+    value.strip_suffix('\r').unwrap_or(value).into()
 }
 
 fn descend<'a>(

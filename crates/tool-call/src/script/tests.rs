@@ -231,6 +231,9 @@ fn a_condition_reads_what_a_command_printed_without_its_line_end() {
         ("main\n\n", "{{a.v}} == 'main'", false),
         ("main\n", "{{a.v}} matches '^main$'", true),
         ("\n", "{{a.v}} == ''", true),
+        ("[\"a\\n\", \"b\\n\"]", "{{a.v}} contains 'a'", true),
+        ("[\"a\\n\", \"b\\n\"]", "{{a.v}} contains {{a.v[1]}}", true),
+        ("[\"a\\n\\n\"]", "{{a.v}} contains 'a'", false),
         ("ab", "'xaby' contains {{a.v}}", true),
         ("ab\n", "'xaby' contains {{a.v}}", true),
         ("a\n", "{{a.v}} contains \"\\n\"", false),
@@ -241,7 +244,7 @@ fn a_condition_reads_what_a_command_printed_without_its_line_end() {
                 {"step": 1, "id": "a", "tool": "mcp__s__t", "params": {}, "output": {"v": "$"}},
                 {"step": 2, "tool": "mcp__s__t", "params": {}, "condition": condition}
             ]),
-            |_| returned(json!(printed)),
+            |_| returned(serde_json::from_str(printed).unwrap_or_else(|_| json!(printed))),
         );
         let status = match holds {
             true => StepStatus::Passed,

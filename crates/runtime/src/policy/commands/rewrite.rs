@@ -91,8 +91,8 @@ const READ: &[(&str, &str, &str)] = &[
     ("make gmake", "\"$${}\" in a recipe", "\"$${}\" in a recipe"),
     (
         "for",
-        "printf '%s\\n' \"${}\" | grep . | while read -r line; do …; done",
-        "printf '%s' \"${}\" | jq -r '.[]' | while read -r item; do …; done",
+        "printf '%s\\n' \"${}\" | grep . | while IFS= read -r line; do …; done",
+        "printf '%s' \"${}\" | jq -r '.[]' | while IFS= read -r item; do …; done",
     ),
 ];
 
@@ -266,8 +266,10 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
             return !behind.iter().all(|word| word.name().is_some_and(is_plain));
         }
         "set" => return behind.iter().any(|word| word.beginning().contains('k')),
-        // What it reads may be options that start programs.
-        "xargs" if has("find tar sort sed awk git") => return true,
+        // What it reads may be several words, or options that start programs.
+        "xargs" if has("find tar sort sed awk git") || (prints_data(script) && !has("-0 -d")) => {
+            return true;
+        }
         _ => {}
     }
     let launcher = LAUNCHERS
@@ -305,14 +307,16 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
     // `git $words`: data may be in a variable that is set here, and be options.
     let sets = |command: &SimpleCommand| {
         let first = command.words.first();
-        first.is_some_and(|word| is_set(&word) || is(word, "read for"))
+        first.is_some_and(|word| is_set(&word) || is(word, "read for set"))
     };
     let is_split =
         !is_in("echo", base) && script.commands.iter().any(sets) && behind.iter().any(is_open);
     let reads_recipe = (is_in("docker podman nerdctl kubectl", base) && has("-"))
         || (base == "kubectl" && has("--"))
         || (base == "curl" && has("-K --config"));
+    let is_several = |word: &Word| word.is_split && word.has_data_inside;
     is_split
+        || (behind.iter().any(is_several) && prints_data(script))
         || reads_recipe
         || ((is_file || program.contains('/')) && may_be_made(program, script))
         || (names_runner(first) && launcher.is_none())
@@ -320,6 +324,17 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
         || behind.iter().any(names_command)
         || (!is_known && (0..behind.len()).any(runs_option))
         || (!started.is_empty() && may_run_data(started, script, false))
+}
+
+/// Whether a command of the script only prints data, for another one to read.
+fn prints_data(script: &Script) -> bool {
+    script.commands.iter().any(|command| {
+        let mut words = command.words.iter();
+        words
+            .next()
+            .is_some_and(|first| is(first, "echo printf cat"))
+            && words.any(has_data)
+    })
 }
 
 /// Whether a text can be the name of a program or of a file that is run.

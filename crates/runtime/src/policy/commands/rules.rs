@@ -276,9 +276,13 @@ impl Rules<'_> {
     fn options(&self, name: &str, program: &Program, words: &[Word], gets_data: bool) -> Checked {
         let kind = program.2;
         let literals = || words.iter().filter_map(Word::literal);
-        let loads = |text: &str| text.contains("include") || text.contains("import");
-        if name == "jq" && literals().any(loads) {
-            return deny("`jq` would load a module, which may be of data");
+        let loads: &[&str] = match name {
+            "jq" => &["include", "import"],
+            "awk" | "gawk" => &["@include", "@load"],
+            _ => &[],
+        };
+        if literals().any(|text| loads.iter().any(|word| text.contains(word))) {
+            return deny(format!("`{name}` would load code, which may be of data"));
         }
         if name == "set" && words.is_empty() {
             return deny("`set` prints all variables, and data in them");

@@ -210,6 +210,7 @@ fn data_reaches_no_program_that_is_not_known() {
         ("echo D |\n# x\nclojure", "x"),
         ("clojure < D", "x"),
         ("echo D | awk -f -", "x"),
+        ("echo D | gawk '@include \"/dev/stdin\"'", "x"),
         ("echo D > run.sh; sh run.sh", "x"),
         ("{ echo D; } > run.sh; ./run.sh", "x"),
         ("echo D | tee run.sh && ./run.sh", "x"),

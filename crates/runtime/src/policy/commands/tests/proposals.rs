@@ -184,7 +184,8 @@ fn everyday_commands_with_a_value_are_proposed() {
         "gofmt -w D",
         "dotnet test --filter D",
         "mvn -Dtest=D test",
-        "echo D | xargs rm",
+        "printf '%s\\0' D | xargs -0 rm",
+        "kill $(pgrep -f D)",
         "docker run -v D:/x img",
         "docker exec D ls /",
         "kubectl exec D -- cat f",
@@ -216,6 +217,10 @@ fn everyday_commands_with_a_value_are_proposed() {
 fn what_would_run_the_value_is_not_proposed() {
     for template in [
         "D x",
+        "set -- D; rm $1",
+        "set -- D; rm ${1}",
+        "rm $(echo D)",
+        "echo D | xargs rm",
         "npm exec -c \"echo D\"",
         "compgen -W D",
         "wget --use-askpass=D x",
@@ -535,11 +540,11 @@ fn a_loop_over_data_is_one_over_its_lines_or_items() {
     for (value, expected) in [
         (
             "a\nb\n",
-            "(`printf '%s\\n' \"$VALUE_B\" | grep . | while read -r line; do …; done`)",
+            "(`printf '%s\\n' \"$VALUE_B\" | grep . | while IFS= read -r line; do …; done`)",
         ),
         (
             "[\"a\", \"b\"]",
-            "(`printf '%s' \"$VALUE_B\" | jq -r '.[]' | while read -r item; do …; done`)",
+            "(`printf '%s' \"$VALUE_B\" | jq -r '.[]' | while IFS= read -r item; do …; done`)",
         ),
     ] {
         let command = text("for f in {{a.b}}; do wc \"$f\"; done", &[("a.b", value)]);
