@@ -202,13 +202,11 @@ impl Fingerprint {
         siblings.any(|sibling| sibling == name || *sibling == hashed)
     }
 
-    /// How many names of its siblings are not among these folded ones.
-    pub(crate) fn count_leavers(&self, names: &[String]) -> usize {
+    /// Whether a name of its siblings is not among these folded ones.
+    pub(crate) fn has_leavers(&self, names: &[String]) -> bool {
         let hashes: Vec<String> = names.iter().map(|name| hash(name)).collect();
-        let siblings = self.siblings.iter().flatten();
-        siblings
-            .filter(|sibling| !names.contains(sibling) && !hashes.contains(sibling))
-            .count()
+        let mut siblings = self.siblings.iter().flatten();
+        siblings.any(|sibling| !names.contains(sibling) && !hashes.contains(sibling))
     }
 
     /// Whether of what has no name the text counts: not if the text is what is asserted.

@@ -252,11 +252,10 @@ impl Finder<'_> {
             .filter(|(other, _)| *other != id)
             .collect();
         let without_signs = |text: &str| tokens(text).concat().replace(char::is_numeric, "");
-        // Where it stood, if it stands elsewhere by now and as many names are gone as came: some may have changed them.
+        // Where it stood, if it stands elsewhere by now and a name is gone: it may have changed its own.
         let xpath = remembered.selectors.last();
         let old_place = xpath.map(|xpath| self.find(xpath)).unwrap_or_default();
-        let are_renamed =
-            || !old_place.contains(&id) && self.leavers(known, resolved) == newcomers.len();
+        let may_be_renamed = || !old_place.contains(&id) && self.has_leavers(known, resolved);
         for &(newcomer, one) in &newcomers {
             let name = self.name_or_text(newcomer, one);
             let why = match () {
@@ -265,7 +264,7 @@ impl Finder<'_> {
                 () if !is_exact && without_signs(&name) == without_signs(known.called()) => {
                     "has its name but for digits and signs"
                 }
-                () if old_place == [newcomer] && are_renamed() => "stands where it stood",
+                () if old_place == [newcomer] && may_be_renamed() => "stands where it stood",
                 () => continue,
             };
             return Verdict::Ambiguous {
@@ -355,13 +354,13 @@ impl Finder<'_> {
             })
     }
 
-    /// How many names of its siblings are not there any more.
-    fn leavers(&self, known: &Fingerprint, resolved: &Resolved<'_>) -> usize {
+    /// Whether a name of its siblings is not there any more.
+    fn has_leavers(&self, known: &Fingerprint, resolved: &Resolved<'_>) -> bool {
         let names: Vec<String> = self
             .of_kind(known, &resolved.places)
             .map(|(id, element)| fold_name(&self.name_or_text(id, element)))
             .collect();
-        known.count_leavers(&names)
+        known.has_leavers(&names)
     }
 
     /// The part of the page that the outline of an element is.

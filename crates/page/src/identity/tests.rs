@@ -90,6 +90,7 @@ const ROWS: &str = "table\n  tr\n    td | Tea\n    td | 4.50\n    td\n      butt
 const FORMS: &str = "section \"Billing\"\n  button \"Save\"\n  button \"Reset\"\nsection \"Shipping\"\n  button \"Save\"";
 const ALONE: &str = "section \"Billing\"\n  button \"Pay\" id=pay\n  button \"Reset\"";
 const TABS: &str = "div role=tablist\n  button \"Billing\" role=tab\n  button \"Profile\" role=tab\ndiv \"Billing\" role=tabpanel\n  button \"Save\"";
+const DAY: &str = "section \"Monday\"\n  button \"Dentist\"\n  button \"Lunch\"\n  button \"Gym\"";
 const GRID: &str = "table\n  tr\n    th | Room\n    th | Guests\n  tr\n    td | Hall\n    td\n      input\n  tr\n    td | Attic\n    td\n      input";
 const CARDS: &str = "form \"Names\"\n  section\n    h3 \"First\"\n    button \"Edit\"\n  section\n    h3 \"Last\"\n    button \"Edit\"";
 const DIALOG: &str = "dialog \"Delete the account?\"\n  button \"Yes\"";
@@ -197,6 +198,26 @@ const TABLE: &[Row] = &[
         "click 'Pay'",
         &[("\"Reset\"", "\"Proceed\" | Pay")],
         "ambiguous: button \"Proceed\" in region \"Billing\" is new there and shows its text",
+    ),
+    // It has another name and a copy before it, and what was beside it has its name.
+    (
+        DAY,
+        "click 'Dentist'",
+        &[
+            ("button \"Dentist\"", "button \"Yoga\"\n  button \"Yoga\""),
+            ("\"Gym\"", "\"Dentist\""),
+        ],
+        "ambiguous: button \"Yoga\" in region \"Monday\" is new there and stands where it stood",
+    ),
+    // What is only put before it takes its place on the page, and no name is gone.
+    (
+        DAY,
+        "click 'Dentist'",
+        &[(
+            "button \"Dentist\"",
+            "button \"Yoga\"\n  button \"Dentist\"",
+        )],
+        "at once: button \"Dentist\" in region \"Monday\"",
     ),
     // Something is new, so that it is only certain after a second.
     (
