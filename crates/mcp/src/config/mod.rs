@@ -254,10 +254,10 @@ impl Config {
                 let words = [command].into_iter().chain(args);
                 for word in words.chain(env.iter().map(|(_, value)| value)) {
                     let parts = word.split([' ', '=', '\'', '"', ';']).chain([&**word]);
-                    for path in parts
-                        .filter(|part| !part.is_empty())
-                        .map(|part| folder.join(part))
-                    {
+                    let parts = parts.filter(|part| !part.is_empty());
+                    // `python3 -m tools.server`
+                    let parts = parts.flat_map(|part| [part.to_owned(), part.replace('.', "/")]);
+                    for path in parts.map(|part| folder.join(part)) {
                         let forms = MODULES.iter().map(|end| {
                             let mut form = path.clone().into_os_string();
                             form.push(end);

@@ -58,7 +58,7 @@ const NAMES: &[&str] = &[
      cmake_* pkg_config* cargo_* rust* compiler_path library_path cpath *_include_path gcc_* ccache_* distcc_* \
      texinputs bc_env_args m4path",
     // Options by environment.
-    "*_options *_opts *_opt *_defaults gzip bzip bzip2 zipopt unzip unzipopt block_size time_style",
+    "*_options *_opts *_opt *_defaults *_bin *_base_url *_config_dir *_home cargo fish_* composer tmout funcnest gzip bzip bzip2 zipopt unzip unzipopt block_size time_style",
     // Version control, networks and keys.
     "git_* gh_* github_token github_env github_path github_output gitlab_host gitlab_token hg* svn_* cvs* ssh_* *_proxy ssl_* openssl_* curl_* wgetrc netrc requests_ca_bundle gnupghome \
      gpg_* sudo_* rsync_*",

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use smallvec::SmallVec;
 
 use super::spelling::{Symbol, encoded, is_special, percent_decoded, readings};
@@ -158,6 +160,13 @@ impl fmt::Debug for Redactor {
     }
 }
 
+/// Escape sequences of terminals, and control characters but for line ends.
+static CONTROLS: LazyLock<Regex> = LazyLock::new(|| {
+    let sequence = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])";
+    let pattern = format!(r"{sequence}|[\x00-\x09\x0b-\x1f\x7f-\u{{9f}}]");
+    Regex::new(&pattern).expect("a fixed pattern")
+});
+
 impl Redactor {
     /// A redactor for `secrets`; empty ones are left out.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
@@ -281,8 +290,23 @@ impl Redactor {
         self.text_by(text, &|_| mark.to_owned())
     }
 
-    /// `text` with what `mark` says of each secret in its place.
+    /// `text` with what `mark` says of each secret in its place. If one would be whole without colours and other control
+    /// characters, as a terminal and some files show the text, it goes without them.
     fn text_by<'a>(&self, text: &'a str, mark: &dyn Fn(&str) -> String) -> Cow<'a, str> {
+        let redacted = self.written_by(text, mark);
+        let is_control = |character: char| character.is_control() && character != '\n';
+        if self.is_empty() || !redacted.contains(is_control) {
+            return redacted;
+        }
+        let shown = CONTROLS.replace_all(&redacted, "").into_owned();
+        match self.finds(&shown) {
+            true => Cow::Owned(self.written_by(&shown, mark).into_owned()),
+            false => redacted,
+        }
+    }
+
+    /// The same of the text as it is written.
+    fn written_by<'a>(&self, text: &'a str, mark: &dyn Fn(&str) -> String) -> Cow<'a, str> {
         let mut ranges: Vec<Range<usize>> = self.matches(text).chain(self.cut_ends(text)).collect();
         if ranges.is_empty() {
             return Cow::Borrowed(text);
@@ -843,6 +867,24 @@ mod tests {
     fn secrets_are_not_shown() {
         let shown = format!("{:?}", Redactor::new(["hunter2".to_owned()]));
         assert_eq!(shown, "Redactor { secrets: 1, .. }");
+    }
+
+    #[test]
+    fn a_secret_with_colours_in_it_goes_without_them() {
+        let redactor = Redactor::new(["s3cret-token".to_owned()]);
+        for text in [
+            "a\tb: \u{1b}[01;31m\u{1b}[Ks3cret\u{1b}[m\u{1b}[K-token",
+            "a\tb: s3cr\u{7}et-\u{80}token",
+            "a\tb: s3cr\u{1b}]0;x\u{7}et-token",
+        ] {
+            assert_eq!(redactor.text(text), "ab: [redacted]", "{text:?}");
+        }
+        let plain = "\ta\u{1b}[1mb\r\n";
+        assert_eq!(redactor.text(plain), plain);
+        assert_eq!(
+            redactor.text("\ts3cret-token\u{1b}[1m!"),
+            "\t[redacted]\u{1b}[1m!"
+        );
     }
 
     #[test]

@@ -332,7 +332,7 @@ fn prints_data(script: &Script) -> bool {
         let mut words = command.words.iter();
         words
             .next()
-            .is_some_and(|first| is(first, "echo printf cat"))
+            .is_some_and(|first| is(first, "echo printf cat ls find"))
             && words.any(has_data)
     })
 }
@@ -596,7 +596,7 @@ const RUN_PROGRAMS: &str = "mariadb mongosh duckdb redis-cli yq concurrently ali
      wsl adb salt sem watchexec fzf socat drush nim mlr ansible ansible-playbook cmake heroku conda cmd.exe";
 
 /// Whether a script of awk or sed starts nothing, reads no file and writes none: `{print $1}`, `1,5p`, `s/a/b/g`.
-fn is_plain_script(script: &str) -> bool {
+pub(super) fn is_plain_script(script: &str) -> bool {
     static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
         let awk = r#"(?:NR *[=<>]=? *\d+ *)?\{ *print(?: (?:\$?\w+|"[^"\\]*"|,| )+)? *\}|NR *[=<>]=? *\d+"#;
         let sed = r"(?:\d+|\$)?(?:,(?:\d+|\$))?[dpq]|s/[^/\n]*/[^/\n]*/[gip0-9]*|s,[^,\n]*,[^,\n]*,[gip0-9]*";

@@ -9,6 +9,7 @@ use super::super::source::{ends_with_line, is_in, line_end_help, name};
 use super::super::{Refusal, RefusalKind};
 use super::CommandLists;
 use super::programs::{self, Operands, Program};
+use super::rewrite::is_plain_script;
 use super::scanner::{ADDED, DATA, Script, SimpleCommand, Source, Word};
 use cuecard_source::value::{Piece, Text};
 
@@ -107,10 +108,18 @@ impl Rules<'_> {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
                     self.listed(name, listed, words, gets_data)?;
-                    matches!(
-                        listed.2,
-                        Operands::Write | Operands::Filter | Operands::Copy
-                    )
+                    // A script may write what it reads.
+                    let is_plain = |word: &Word| word.literal().is_some_and(is_plain_script);
+                    let is_option =
+                        |word: &Word| word.text.starts_with('-') && word.literal() != Some("-n");
+                    match listed.2 {
+                        Operands::Filter if name == "jq" => false,
+                        Operands::Filter => {
+                            words.iter().any(is_option) || !words.iter().any(is_plain)
+                        }
+                        Operands::Write => !is_in("rm rmdir", name),
+                        kind => kind == Operands::Copy,
+                    }
                 }
                 None if is_allowed => {
                     self.allowed(words)?;

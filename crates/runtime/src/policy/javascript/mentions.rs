@@ -19,7 +19,7 @@ type Rule = (
 
 const RULES: &[Rule] = &[
     (
-        "eval Function import Reflect insertAdjacentHTML setHTMLUnsafe createContextualFragment srcdoc setContent \
+        "eval Function import require Reflect insertAdjacentHTML setHTMLUnsafe createContextualFragment srcdoc setContent \
          setAttributeNS setAttributeNode getAttributeNode createAttribute execCommand parseFromString defineProperty \
          defineProperties importScripts Worker SharedWorker",
         |_, _| false,
@@ -29,6 +29,11 @@ const RULES: &[Rule] = &[
         "innerHTML outerHTML",
         |script, name| script.sets(name, |value| script.is_literal(value)),
         "set `textContent` of an element",
+    ),
+    (
+        "constructor",
+        |script, name| !name.is_member || script.at(name.after) != "(",
+        "call the function that is meant, with the reference as its argument",
     ),
     // What is not called is passed on.
     (

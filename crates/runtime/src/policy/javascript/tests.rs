@@ -198,6 +198,8 @@ fn a_script_that_makes_code_of_values_gets_none() {
         "location.assign({{a.b}})",
         "document.location.replace({{a.b}})",
         "open({{a.b}})",
+        "(() => {}).constructor({{a.b}})()",
+        "require('child_process').execSync({{a.b}})",
         "window.open({{a.b}}, '_blank')",
         "const { eval: run } = window; run({{a.b}})",
         "const d = document; d.write({{a.b}})",
