@@ -1,5 +1,6 @@
 //! What elements are in: rows, cards, sections, dialogs, by the texts that tell them from others of their kind.
 
+mod outline;
 mod texts;
 
 use std::ops::Range;
@@ -164,63 +165,20 @@ impl Finder<'_> {
         let text = NameMatch::SAID
             .iter()
             .find_map(|&likeness| texts.iter().find(|text| sought.fits(&text.text, likeness)))?;
-        Some(self.container_with(said.kind, NodeId(place.start), text))
-    }
-
-    /// The named containers around an element that are no items, innermost first: dialogs, forms, sections, tables.
-    pub(crate) fn named_around(&self, id: NodeId) -> impl Iterator<Item = Container> {
-        const KINDS: &[ContainerKind] = &[
-            ContainerKind::Dialog,
-            ContainerKind::Form,
-            ContainerKind::Table,
-            ContainerKind::List,
-            ContainerKind::Section,
-        ];
-        let of_element = |outer: NodeId, element: &DomElement| {
-            let kind = *KINDS
-                .iter()
-                .find(|kind| self.is_container(outer, element, **kind))?;
-            let text = self.container_texts(outer, kind).into_iter().next()?;
-            Some((self.range(outer), kind, text))
-        };
-        let mut around: Vec<(Place, ContainerKind, ContainedText)> = self
-            .state
-            .ancestor_elements(id)
-            .filter_map(|(outer, element)| of_element(outer, element))
-            .collect();
-        let headed = self
-            .headed()
-            .into_iter()
-            .filter(|(heading, place)| place.contains(&id.0) && heading.0 != id.0);
-        around.extend(headed.map(|(heading, place)| {
-            let text = ContainedText {
-                text: self.element_name(heading),
-                at: TextPlace::Heading,
-                element: heading,
-                cell: None,
-            };
-            (place, ContainerKind::Section, text)
-        }));
-        around.sort_by_key(|(place, ..)| place.end - place.start);
-        around.into_iter().map(|(_, kind, text)| Container {
-            kind,
-            text: Some(text.text),
-            at: text.at,
-            ..Container::default()
-        })
+        let container = self.container_with(said.kind, NodeId(place.start), text);
+        Some(self.without_title_count(container))
     }
 
     /// A container as it is kept, by a text in it.
     fn container_with(&self, kind: ContainerKind, id: NodeId, text: &ContainedText) -> Container {
-        let element = self.state.element(id).filter(|_| kind.is_item());
+        let element = self.state.element(id);
         Container {
             kind,
             text: Some(text.text.clone()),
             at: text.at,
             column: self.column(id, text),
             made: element.map(made_of),
-            nodes: element.map(|_| self.size(id)),
-            below: Vec::new(),
+            nodes: kind.is_item().then(|| self.size(id)),
         }
     }
 
@@ -235,27 +193,6 @@ impl Finder<'_> {
             false => nodes.saturating_add(nodes / 2).saturating_add(4),
         };
         place.end - place.start <= most
-    }
-
-    /// The part of the page that nested containers are, the innermost first.
-    ///
-    /// # Errors
-    /// With how many there are, if not one.
-    pub(crate) fn place_within(&self, within: &[Container]) -> Result<Option<Place>, usize> {
-        let mut around: Option<Place> = None;
-        for container in within.iter().rev() {
-            let mut found = self.places_of(container);
-            if let Some(around) = &around {
-                found.retain(|place| is_inside(place, around));
-            }
-            match found.as_slice() {
-                [one] => around = Some(one.clone()),
-                // Of several without a name none is meant.
-                [] if container.text.is_none() => return Err(self.all_of(container.kind).len()),
-                several => return Err(several.len()),
-            }
-        }
-        Ok(around)
     }
 
     /// The parts of the page with a text that `fits`, each with those of its texts. Of items inside each other only the
@@ -309,7 +246,7 @@ impl Finder<'_> {
     /// The visible elements of a kind, and those of a class that are `made` so: a card that is alone in its column is
     /// made as the others are.
     fn containers_of(&self, kind: ContainerKind, made: Option<&str>) -> Vec<NodeId> {
-        let made = made.filter(|made| made.contains('.'));
+        let made = made.filter(|made| !matches!(*made, "div" | "span"));
         let is_made_so = |element: &DomElement| made.is_some_and(|made| made_of(element) == made);
         self.state
             .elements()
@@ -472,17 +409,17 @@ impl Finder<'_> {
     }
 
     /// The items around an element, innermost first.
-    pub(crate) fn items_around(&self, id: NodeId) -> impl Iterator<Item = (NodeId, ContainerKind)> {
+    fn items_around(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         self.state
             .ancestor_elements(id)
             .filter(|(outer, element)| {
                 self.is_item(*outer, element) || self.is_block(*outer, element)
             })
-            .map(|(outer, element)| (outer, item_kind(element)))
+            .map(|(outer, _)| outer)
     }
 
     /// What tells an item from others, and the element that has that text.
-    fn container_of(&self, item: NodeId) -> Option<(Container, NodeId)> {
+    pub(crate) fn container_of(&self, item: NodeId) -> Option<(Container, NodeId)> {
         let texts = self.item_texts(item);
         let text = self.distinguishing(item, &texts)?;
         let kind = item_kind(self.state.element(item)?);

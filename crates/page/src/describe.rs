@@ -25,7 +25,7 @@ impl Finder<'_> {
         }
     }
 
-    fn own_words(&self, id: NodeId) -> String {
+    pub(crate) fn own_words(&self, id: NodeId) -> String {
         let Some(element) = self.state.element(id) else {
             return "text".to_owned();
         };

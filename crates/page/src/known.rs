@@ -1,51 +1,40 @@
 //! What an element was, to know it again.
 
-/// What an element is, to know it again. Secret values are never part of it.
+/// How many names of siblings are kept in clear.
+const CLEAR_SIBLINGS: usize = 40;
+
+/// What an element is, to know it again: few exact facts. Secret values are never part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fingerprint {
     /// Its role; empty if it has none.
     pub role: String,
-    /// Its accessible name.
-    pub name: String,
-    /// The text on it, if it has no name and is known by that; empty if nothing was written on it.
-    pub text: Option<String>,
-    /// Its tag.
+    /// Its tag. It counts only of what has no role.
     pub tag: String,
-    /// The type of an `input`.
+    /// The type of an `input` that is no button.
     pub input_type: Option<String>,
+    /// Its accessible name, without a count in an element of its own.
+    pub name: String,
+    /// The text on it, or before a field without a name, if that is not its name; empty if there is none. `None` of what has
+    /// no name and whose text is what is asserted.
+    pub text: Option<String>,
     /// Its test id.
     pub test_id: Option<String>,
-    /// Up to five named or landmark elements around it, innermost first, as `role "name"`.
-    pub path: Vec<String>,
-    /// Its label, or the heading or text before it.
-    pub near: String,
-    /// Its place among the elements of its role that are called so, from 1.
-    pub ordinal: usize,
-    /// How many of them there are.
-    pub of: usize,
-    /// The frames and shadow hosts that it is in, as `frame=XPATH` and `shadow=XPATH`.
-    pub scope: Vec<String>,
-    /// The containers that tell it from its twins, innermost first: as the sentence named them, or the item of a list
-    /// or table that it stands in. It may be in no other place.
-    pub within: Vec<Container>,
-    /// Whether it is the innermost of these containers itself: then whatever else stands in it may change.
+    /// What it stands in, innermost first: its item, frames, dialogs, named sections.
+    pub outline: Vec<Container>,
+    /// Whether it is the innermost of these itself: then whatever else stands in it may change.
     pub is_container: bool,
-    /// `position`, if the sentence named one: 1 is the first of its twins, -1 the last.
+    /// The folded names of the others of its kind in the innermost of these, the first [`CLEAR_SIBLINGS`] in clear and the
+    /// others as their hashes; `None` if they are not known.
+    pub siblings: Option<Vec<String>>,
+    /// Whether no other element of its kind on the page was called so.
+    pub alone: bool,
+    /// Which of several it is, if the sentence named that: 1 is the first, -1 the last.
     pub position: Option<i32>,
-    /// `byPosition`: what stands around each of its twins, in the order of the page, where no text tells it apart.
-    pub by_position: Vec<String>,
-    /// What the elements of its role in the nearest container around it are called, at most 40.
-    pub likes: Vec<String>,
-    /// What the item of a list or table around it said, else the heading before it. It decides nothing but how soon the
-    /// element is certain.
-    pub around: String,
-    /// The text right before it, and the one right behind it, if no other element of its kind has that there.
-    pub before: String,
-    /// See `before`.
-    pub after: String,
+    /// The heading of its column, if it is known by that.
+    pub column: Option<String>,
 }
 
-/// A container that tells an element from its twins, known by a text in it.
+/// A part of the page that an element stands in, known by a text in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Container {
     /// What it is.
@@ -60,9 +49,6 @@ pub struct Container {
     pub made: Option<String>,
     /// How many nodes were in it.
     pub nodes: Option<u32>,
-    /// The headings that an item stands below, in another container the element, nearest first: each is of a higher level
-    /// than the one before.
-    pub below: Vec<String>,
 }
 
 /// A kind of container, as people call it.
@@ -189,6 +175,40 @@ impl Fingerprint {
         }
     }
 
+    /// The part of the page that tells it from others that are called so: its item, else what it stands in.
+    pub fn told_apart_by(&self) -> Option<&Container> {
+        let item = self.outline.iter().find(|one| one.kind.is_item());
+        item.or_else(|| {
+            self.outline
+                .first()
+                .filter(|_| !self.alone || self.position.is_some())
+        })
+    }
+
+    /// Keeps the folded names of its siblings.
+    pub(crate) fn keep_siblings(&mut self, mut names: Vec<String>) {
+        names.sort();
+        names.dedup();
+        for name in names.iter_mut().skip(CLEAR_SIBLINGS) {
+            *name = hash(name);
+        }
+        self.siblings = Some(names);
+    }
+
+    /// Whether a sibling had this folded name.
+    pub(crate) fn has_sibling(&self, name: &str) -> bool {
+        let hashed = hash(name);
+        let mut siblings = self.siblings.iter().flatten();
+        siblings.any(|sibling| sibling == name || *sibling == hashed)
+    }
+
+    /// Whether a name of its siblings is not among these folded ones.
+    pub(crate) fn has_leavers(&self, names: &[String]) -> bool {
+        let hashes: Vec<String> = names.iter().map(|name| hash(name)).collect();
+        let mut siblings = self.siblings.iter().flatten();
+        siblings.any(|sibling| !names.contains(sibling) && !hashes.contains(sibling))
+    }
+
     /// Whether of what has no name the text counts: not if the text is what is asserted.
     pub fn is_called_by_text(&self) -> bool {
         !self.name.is_empty() || self.text.is_some()
@@ -200,22 +220,23 @@ impl Fingerprint {
             name: change(&self.name),
             text: self.text.as_deref().map(&change),
             test_id: self.test_id.as_deref().map(&change),
-            path: self.path.iter().map(|entry| change(entry)).collect(),
-            near: change(&self.near),
-            within: self
-                .within
+            outline: self
+                .outline
                 .iter()
                 .map(|container| Container {
                     text: container.text.as_deref().map(&change),
                     column: container.column.as_deref().map(&change),
-                    below: container.below.iter().map(|text| change(text)).collect(),
                     ..container.clone()
                 })
                 .collect(),
-            by_position: self.by_position.iter().map(|text| change(text)).collect(),
-            likes: self.likes.iter().map(|name| change(name)).collect(),
-            around: change(&self.around),
+            column: self.column.as_deref().map(&change),
             ..self.clone()
         }
     }
+}
+
+/// The hash of a name (FNV-1a), the same in all releases.
+fn hash(name: &str) -> String {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("#{:016x}", name.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }

@@ -103,7 +103,6 @@ pub fn counts(style: Style, steps: &[Looked<'_>]) -> String {
         "healed",
         "renamed",
         "ambiguous",
-        "wrong target",
         "gone",
         "failed",
         "done",
@@ -153,15 +152,6 @@ fn entry((step, was_done): &Looked<'_>) -> Json {
     put("selector", json!(step.selector));
     if let Some(verdict) = &step.verdict {
         put("reason", json!(verdict.reason));
-        put("score", json!(verdict.score));
-        put("next", json!(verdict.next));
-        let differences = verdict.differences.iter().map(|[field, remembered, found]| {
-            json!({"field": field, "remembered": remembered, "found": found})
-        });
-        let differences: Vec<Json> = differences.collect();
-        if !differences.is_empty() {
-            put("differences", differences.into());
-        }
     }
     if !step.candidates.is_empty() {
         put("candidates", json!(step.candidates));
@@ -191,7 +181,6 @@ mod tests {
             verdict: verdict.map(|word| BrowserVerdict {
                 word: word.to_owned(),
                 reason: (word == "healed").then(|| "it has the id `go`".to_owned()),
-                ..BrowserVerdict::default()
             }),
             status,
             ..BrowserStep::default()
@@ -209,7 +198,7 @@ mod tests {
             Some(StepStatus::Passed),
         );
         let mut gone = step(3, "click 'Buy'", Some("gone"), Some(StepStatus::Failed));
-        gone.candidates = vec!["button \"Sell\" (0.40)".to_owned()];
+        gone.candidates = vec!["button \"Sell\"".to_owned()];
         gone.error = Some(StepError {
             code: "B-element_not_found".to_owned(),
             error_type: "element_not_found".to_owned(),
@@ -227,7 +216,7 @@ mod tests {
         let style = Style::default();
         assert_eq!(
             lines(style, &steps),
-            "  1 ✓ same           type 'a' into X  textbox \"X\"  (done)\n  2 ~ healed         click 'Log in'\n      it has the id `go`\n  3 ✗ gone           click 'Buy'\n      nothing is there\n      similar: button \"Sell\" (0.40)\n  4 – not checked    wait 1 s\n"
+            "  1 ✓ same           type 'a' into X  textbox \"X\"  (done)\n  2 ~ healed         click 'Log in'\n      it has the id `go`\n  3 ✗ gone           click 'Buy'\n      nothing is there\n      similar: button \"Sell\"\n  4 – not checked    wait 1 s\n"
         );
         assert_eq!(
             counts(style, &steps),

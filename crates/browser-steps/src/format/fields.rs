@@ -5,7 +5,6 @@ use cuecard_source::value::fields::{Field, OBJECT, TEXT, field, required};
 const FLAG: &str = r#"{"type": "boolean"}"#;
 const MILLISECONDS: &str = r#"{"type": "integer", "minimum": 1}"#;
 const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
-const SCORE: &str = r#"{"type": "number", "minimum": 0, "maximum": 1}"#;
 const VALUE: &str = r#"{"type": ["string", "number", "boolean"]}"#;
 
 pub(super) const ROOT: &[Field] = &[
@@ -174,7 +173,7 @@ pub(super) const STEPS_ROOT: &[Field] = &[
     ),
     required(
         "version",
-        r#"{"const": "cuecard-steps/1"}"#,
+        r#"{"enum": ["cuecard-steps/2", "cuecard-steps/1"]}"#,
         "Version of the format.",
     ),
     required("url", TEXT, "Where it begins."),
@@ -292,20 +291,15 @@ pub(super) const FINGERPRINT: &[Field] = &[
     required("tag", TEXT, "Its tag."),
     field("inputType", TEXT, "The type of an input."),
     field("testId", TEXT, "Its test id."),
-    field("path", TEXTS, "Named elements around it, innermost first."),
-    field("near", TEXT, "Its label, or the text before it."),
-    field("ordinal", MILLISECONDS, "Its place among its like, from 1."),
-    field("of", MILLISECONDS, "How many there are."),
-    field("scope", TEXTS, "The frames and shadow hosts that it is in."),
     field(
-        "within",
+        "outline",
         r##"{"type": "array", "items": {"$ref": "#/$defs/container"}}"##,
-        "The containers that tell it from its twins, innermost first.",
+        "What it stands in, innermost first: its item, frames, dialogs, named sections.",
     ),
     field(
         "isContainer",
         FLAG,
-        "Whether it is the innermost of these containers itself, whatever else stands in it.",
+        "Whether it is the innermost of these itself, whatever else stands in it.",
     ),
     field(
         "position",
@@ -313,30 +307,52 @@ pub(super) const FINGERPRINT: &[Field] = &[
         "Which of its twins the sentence named: 1 is the first, -1 the last.",
     ),
     field(
+        "siblings",
+        TEXTS,
+        "The names of the others of its kind in the innermost of these; behind the fortieth their hashes.",
+    ),
+    field(
+        "alone",
+        FLAG,
+        "Whether no other element of its kind on the page was called so.",
+    ),
+    field(
+        "column",
+        TEXT,
+        "The heading of its column, if it is known by that.",
+    ),
+    // Of version 1, which is read.
+    field("path", TEXTS, "Version 1: named elements around it."),
+    field("near", TEXT, "Version 1: its label, or the text before it."),
+    field(
+        "ordinal",
+        MILLISECONDS,
+        "Version 1: its place among its like.",
+    ),
+    field("of", MILLISECONDS, "Version 1: how many there were."),
+    field(
+        "scope",
+        TEXTS,
+        "Version 1: the frames and shadow hosts that it is in.",
+    ),
+    field(
+        "within",
+        r##"{"type": "array", "items": {"$ref": "#/$defs/container"}}"##,
+        "Version 1: the outline.",
+    ),
+    field(
         "byPosition",
         TEXTS,
-        "What stands around each of its twins, where no text tells it apart.",
+        "Version 1: what stood around each of its twins.",
     ),
     field(
         "likes",
         TEXTS,
-        "What the elements of its role in the container around it are called.",
+        "Version 1: what others of its role were called.",
     ),
-    field(
-        "around",
-        TEXT,
-        "The text of the item around it, else the heading before it.",
-    ),
-    field(
-        "before",
-        TEXT,
-        "The text right before it, if no other element of its kind has that there.",
-    ),
-    field(
-        "after",
-        TEXT,
-        "The text right behind it, if no other element of its kind has that there.",
-    ),
+    field("around", TEXT, "Version 1: the text around it."),
+    field("before", TEXT, "Version 1: the text right before it."),
+    field("after", TEXT, "Version 1: the text right behind it."),
 ];
 
 pub(super) const CONTAINER: &[Field] = &[
@@ -361,7 +377,7 @@ pub(super) const CONTAINER: &[Field] = &[
     field(
         "below",
         r#"{"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}"#,
-        "The headings that the item, in another container the element, stands below, nearest first; in older files only the nearest.",
+        "Version 1: the headings above it.",
     ),
 ];
 
@@ -437,8 +453,6 @@ pub(super) const HEAL_RENAME: &[Field] = &[
     field("reason", TEXT, "What the element has of the old one."),
     field("from", TEXT, "The old name."),
     field("to", TEXT, "The new name."),
-    field("score", SCORE, "What the element scores."),
-    field("next", SCORE, "What the next best scores."),
     required(
         "patch",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/operation\"}}",
@@ -454,8 +468,6 @@ pub(super) const HEAL_CHANGE: &[Field] = &[
         TEXT,
         "Why the element is taken for the one that was meant.",
     ),
-    field("score", SCORE, "What the element scores."),
-    field("next", SCORE, "What the next best scores."),
 ];
 
 pub(super) const HEAL_OPERATION: &[Field] = &[

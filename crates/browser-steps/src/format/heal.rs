@@ -3,7 +3,7 @@
 //! ```json
 //! { "version": "cuecard-heal/1",
 //!   "base": "9f86d081884c7d65…",
-//!   "changes": [ { "stepId": "st-3f9a1c07b2de", "description": "Click 'Log in'", "reason": "…", "score": 0.93, "next": 0.31 } ],
+//!   "changes": [ { "stepId": "st-3f9a1c07b2de", "description": "Click 'Log in'", "reason": "…" } ],
 //!   "patch": [ { "op": "test", "path": "/testSteps/1/id", "value": "st-3f9a1c07b2de" },
 //!              { "op": "replace", "path": "/testSteps/1/selector", "value": "role=button[name=\"Sign in\"]" } ],
 //!   "renames": [ { "stepId": "st-91be0d44a6f1", "description": "Click 'Save'", "reason": "…", "from": "Save", "to": "Publish",
@@ -43,10 +43,6 @@ pub struct HealedStep {
     pub description: String,
     /// Why the element is taken for the one that was meant.
     pub reason: String,
-    /// What it scores, from 0 to 1.
-    pub score: f64,
-    /// What the next best scores.
-    pub next: f64,
     /// Its selectors now, the most lasting first.
     pub selectors: Vec<String>,
     /// What it is now.
@@ -248,13 +244,10 @@ fn with_new_marks(step: &Map<String, Json>, healed: &HealedStep) -> Map<String, 
 }
 
 fn change(step: &HealedStep) -> Map<String, Json> {
-    let rounded = |score: f64| (score * 1000.0).round() / 1000.0;
     let entries = [
         ("stepId", json!(step.id)),
         ("description", json!(step.description)),
         ("reason", json!(step.reason)),
-        ("score", json!(rounded(step.score))),
-        ("next", json!(rounded(step.next))),
     ];
     entries
         .map(|(key, value)| (key.to_owned(), value))
@@ -415,15 +408,12 @@ mod tests {
             id: "st-2".to_owned(),
             description: "Click 'Log in'".to_owned(),
             reason: "it has the id `a`".to_owned(),
-            score: 0.9 + 0.03,
-            next: 0.0,
             selectors: vec![format!("role=button[name={name:?}]"), "css=#a".to_owned()],
             fingerprint: Fingerprint {
                 role: "button".to_owned(),
                 name: name.to_owned(),
                 tag: "button".to_owned(),
-                ordinal: 1,
-                of: 1,
+                alone: true,
                 ..Fingerprint::default()
             },
             index: Some(3),
@@ -459,7 +449,6 @@ mod tests {
         ];
         let places: Vec<_> = order.iter().map(|key| text.find(key).expect(key)).collect();
         assert!(places.is_sorted(), "{text}");
-        assert_eq!(patch.changes[0]["score"], 0.93);
     }
 
     #[test]
@@ -569,7 +558,7 @@ mod tests {
         fn applying_a_patch_gives_what_was_learned(name in "\\PC{0,12}", test_id in proptest::option::of("[a-z]{1,4}"), near in "\\PC{0,6}") {
             let mut step = healed(&name);
             step.fingerprint.test_id = test_id;
-            step.fingerprint.near = near;
+            step.fingerprint.column = Some(near);
             let steps = source(STEPS);
             let patch = heal(&steps, &[step.clone()], &[]).expect("it fits");
             let again = read_heal(&SourceFile::new("h.json", patch.to_text())).expect("readable");

@@ -44,7 +44,7 @@ pub fn steps_schema() -> Json {
         "steps",
         "1",
         "Browser steps",
-        "Validated steps compiled from a browser script (version cuecard-steps/1).",
+        "Validated steps compiled from a browser script (version cuecard-steps/2).",
         root,
     )
 }

@@ -4,8 +4,8 @@ use super::options::options;
 use super::{STEPS_FORMAT, fields};
 use crate::model::{
     ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Container, ContainerKind,
-    Direction, ErrorInfo, Fingerprint, Observed, ObservedDialog, ObservedDownload, ParseStatus,
-    STEPS_VERSION, StepsFile, TestStep, TextMatch, TextPlace, Translator, WaitFor,
+    Direction, ErrorInfo, Fingerprint, OLDER_VERSION, Observed, ObservedDialog, ObservedDownload,
+    ParseStatus, STEPS_VERSION, StepsFile, TestStep, TextMatch, TextPlace, Translator, WaitFor,
 };
 use cuecard_source::detect::{FileKind, detect, version_text};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
@@ -81,7 +81,7 @@ fn file(
         reader.error(codes::FILE_KIND, at, message).help = Some(
             match kind {
                 FileKind::Browser => "pass its steps file instead",
-                _ => "a file of steps has `version: cuecard-steps/1`",
+                _ => "a file of steps has `version: cuecard-steps/2`",
             }
             .to_owned(),
         );
@@ -136,7 +136,7 @@ fn version(reader: &mut Reader<'_>, object: Object<'_>) {
         return;
     };
     let text = version_text(node);
-    if text != STEPS_VERSION {
+    if text != STEPS_VERSION && text != OLDER_VERSION {
         let message = format!("unsupported version `{}`", cut(&text, 40));
         let diagnostic = reader.error(codes::BROWSER_STEPS, node.span, message);
         diagnostic.pointer = Some("/version".to_owned());
@@ -412,37 +412,52 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
     let object = Object { node, pointer };
     reader.unknown_keys(object, fields::FINGERPRINT, &[], "the fingerprint");
     let tag = required(reader, object, "tag", "the fingerprint");
-    let mut count = |key| {
-        whole(reader, object, key, 1, 1_000_000)
-            .and_then(|count| usize::try_from(count).ok())
-            .unwrap_or(1)
+    let outline = match object.get("within") {
+        // As version 1 has it: its siblings are not known.
+        Some(_) => objects(reader, object, "within", fields::CONTAINER, container),
+        None => objects(reader, object, "outline", fields::CONTAINER, container),
     };
-    let (ordinal, of) = (count("ordinal"), count("of"));
-    let within = objects(reader, object, "within", fields::CONTAINER, container);
-    Some(Fingerprint {
+    let of = whole(reader, object, "of", 1, 1_000_000);
+    let is_alone = reader.flag(object, "alone", "`alone`");
+    let mut known = Fingerprint {
         role: text(reader, object, "role").unwrap_or_default(),
         name: text(reader, object, "name").unwrap_or_default(),
         text: text(reader, object, "text"),
         tag: tag?,
         input_type: text(reader, object, "inputType"),
         test_id: text(reader, object, "testId"),
-        path: texts(reader, object, "path"),
-        near: text(reader, object, "near").unwrap_or_default(),
-        ordinal,
-        of,
-        scope: texts(reader, object, "scope"),
-        is_container: !within.is_empty()
+        is_container: !outline.is_empty()
             && reader
                 .flag(object, "isContainer", "`isContainer`")
                 .unwrap_or(false),
-        within,
+        outline,
+        siblings: object
+            .get("siblings")
+            .is_some()
+            .then(|| texts(reader, object, "siblings")),
+        alone: is_alone.unwrap_or(of.is_none_or(|of| of == 1)),
         position: position(reader, object),
-        by_position: texts(reader, object, "byPosition"),
-        likes: texts(reader, object, "likes"),
-        around: text(reader, object, "around").unwrap_or_default(),
-        before: text(reader, object, "before").unwrap_or_default(),
-        after: text(reader, object, "after").unwrap_or_default(),
-    })
+        column: text(reader, object, "column"),
+    };
+    for entry in texts(reader, object, "path") {
+        let Some((role, title)) = entry.split_once(" \"") else {
+            continue;
+        };
+        let part = Container {
+            kind: ContainerKind::of_role(role),
+            text: Some(title.trim_end_matches('"').to_owned()),
+            made: Some(role.to_owned()),
+            ..Container::default()
+        };
+        let is_known = known.outline.iter().any(|one| one.text == part.text);
+        if !part.kind.is_item() && !is_known {
+            known.outline.push(part);
+        }
+    }
+    if known.called().is_empty() && known.outline.first().is_some_and(|one| one.kind.is_item()) {
+        known.column = known.column.or_else(|| text(reader, object, "near"));
+    }
+    Some(known)
 }
 
 /// Which of its twins an element is: from 1, or from -1 backwards.
@@ -476,11 +491,6 @@ fn container(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Container> {
         made: text(reader, object, "made"),
         nodes: whole(reader, object, "nodes", 1, 1_000_000)
             .and_then(|nodes| u32::try_from(nodes).ok()),
-        below: match object.get("below").map(|node| &node.kind) {
-            // As older files have it.
-            Some(NodeKind::String(_)) => text(reader, object, "below").into_iter().collect(),
-            _ => texts(reader, object, "below"),
-        },
     })
 }
 

@@ -152,31 +152,17 @@ pub(super) fn fingerprint(fingerprint: &Fingerprint) -> Json {
     put(&mut members, "tag", fingerprint.tag.clone());
     put_some(&mut members, "inputType", fingerprint.input_type.clone());
     put_some(&mut members, "testId", fingerprint.test_id.clone());
-    put(&mut members, "path", fingerprint.path.clone());
-    put(&mut members, "near", fingerprint.near.clone());
-    put(&mut members, "ordinal", fingerprint.ordinal);
-    put(&mut members, "of", fingerprint.of);
-    put_texts(&mut members, "scope", &fingerprint.scope);
-    let within: Vec<Json> = fingerprint.within.iter().map(container).collect();
-    if !within.is_empty() {
-        put(&mut members, "within", within);
+    let outline: Vec<Json> = fingerprint.outline.iter().map(container).collect();
+    if !outline.is_empty() {
+        put(&mut members, "outline", outline);
     }
     if fingerprint.is_container {
         put(&mut members, "isContainer", true);
     }
+    put_some(&mut members, "siblings", fingerprint.siblings.clone());
+    put(&mut members, "alone", fingerprint.alone);
     put_some(&mut members, "position", fingerprint.position);
-    put_texts(&mut members, "byPosition", &fingerprint.by_position);
-    put_texts(&mut members, "likes", &fingerprint.likes);
-    let texts = [
-        ("around", &fingerprint.around),
-        ("before", &fingerprint.before),
-        ("after", &fingerprint.after),
-    ];
-    for (name, text) in texts {
-        if !text.is_empty() {
-            put(&mut members, name, text.clone());
-        }
-    }
+    put_some(&mut members, "column", fingerprint.column.clone());
     Json::Object(members)
 }
 
@@ -188,7 +174,6 @@ fn container(container: &Container) -> Json {
     put_some(&mut members, "column", container.column.clone());
     put_some(&mut members, "made", container.made.clone());
     put_some(&mut members, "nodes", container.nodes);
-    put_texts(&mut members, "below", &container.below);
     Json::Object(members)
 }
 

@@ -305,8 +305,7 @@ fn sample() -> StepsFile {
         role: "button".into(),
         name: "Log in".into(),
         tag: "button".into(),
-        ordinal: 1,
-        of: 1,
+        alone: true,
         ..Fingerprint::default()
     });
     click.translator = Some(Translator::Rules);

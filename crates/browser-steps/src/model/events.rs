@@ -18,7 +18,7 @@ const OPENING: &str = "open";
 /// What came of one attempt at a step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BrowserResult {
-    /// Whether its element was the one that was meant: same, healed, renamed, ambiguous, wrong target or gone.
+    /// Whether its element was the one that was meant: same, healed, renamed, ambiguous or gone.
     pub verdict: Option<String>,
     /// Why another one was taken.
     pub reason: Option<String>,

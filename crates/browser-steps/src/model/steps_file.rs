@@ -8,7 +8,10 @@ use cuecard_page::words::fold_name;
 use cuecard_source::value::Json;
 
 /// The version that is written.
-pub const STEPS_VERSION: &str = "cuecard-steps/1";
+pub const STEPS_VERSION: &str = "cuecard-steps/2";
+
+/// The older version that is read: its fingerprints say other things.
+pub const OLDER_VERSION: &str = "cuecard-steps/1";
 
 /// The result of a parse, and the file that `play` reads.
 #[derive(Debug, Clone, PartialEq)]

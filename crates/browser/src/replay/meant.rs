@@ -24,7 +24,7 @@ pub(super) fn meant(step: &TestStep, fingerprint: Option<&Fingerprint>, values: 
     let Some(known) = fingerprint.filter(|known| !known.called().is_empty()) else {
         return format!("element of `{}`", step.description);
     };
-    let within = known.within.first().and_then(|container| {
+    let within = known.told_apart_by().and_then(|container| {
         Some(Within {
             kind: container.kind,
             name: Some(container.text.clone()?),

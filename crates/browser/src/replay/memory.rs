@@ -5,27 +5,14 @@ use cuecard_browser_steps::model::{
     AssertKind, BrowserAssertion, Fingerprint, StepsFile, TestStep, Translator,
 };
 use cuecard_page::dom::NodeId;
-use cuecard_page::identity::{Healing, Remembered, Scored, Verdict};
+use cuecard_page::identity::{Remembered, Verdict};
 use cuecard_page::selector::{Finder, Selector};
 use cuecard_page::sentences::{Translation, names_label};
 use cuecard_report::browser_html::BrowserVerdict;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::cut;
 
 use super::meant::meant;
 use crate::stage::{Failure, Values};
-
-/// How many fields that differ a message names.
-const NAMED: usize = 3;
-/// The longest text of a field in a message, in characters.
-const LONGEST: usize = 80;
-
-/// The words of a text that say something, in small letters.
-fn words_of(text: &str) -> impl Iterator<Item = String> {
-    text.split(|sign: char| !sign.is_alphanumeric())
-        .filter(|word| word.chars().count() > 2)
-        .map(str::to_lowercase)
-}
 
 /// What a step remembers of its element, with values in the place of references to variables.
 #[derive(Debug, Clone)]
@@ -131,20 +118,6 @@ pub(super) struct Judged {
 }
 
 impl Memory {
-    /// Whether an element and what is around it are as they were.
-    pub(super) fn is_as_it_was(&self, finder: Finder<'_>, id: NodeId) -> bool {
-        self.fingerprint.as_ref().is_some_and(|fingerprint| {
-            let selectors = &self.selectors;
-            finder.is_as_it_was(
-                id,
-                Remembered {
-                    selectors,
-                    fingerprint,
-                },
-            )
-        })
-    }
-
     /// Whether the element is still there; none if it is not known what it was. `claim` is what must hold of it.
     pub(super) fn judge(
         &self,
@@ -157,93 +130,49 @@ impl Memory {
             fingerprint,
         });
         let found = match &verdict {
-            Verdict::Renamed { proposed, .. } => Some(proposed.target),
+            Verdict::Renamed { id, .. } => Some(*id),
             verdict => verdict.target(),
         };
-        let unsaid = self.unsaid(finder, found, claim);
-        if let Some(candidates) = &unsaid {
+        let words = &self.words;
+        if let Some(candidates) = self.unsaid(finder, found, claim) {
+            let check = match candidates.len() {
+                1 => "the sentence no longer identifies it",
+                _ => "the sentence now means another element",
+            };
             verdict = Verdict::Ambiguous {
-                candidates: candidates.clone(),
+                candidates,
+                check: check.to_owned(),
             };
         }
-        let first = self.selectors.first().map(ToString::to_string);
-        let first = first.unwrap_or_default();
-        let words = &self.words;
-        let mut told = BrowserVerdict {
+        let check = verdict.check();
+        let (message, near) = match &verdict {
+            Verdict::Same { .. } => (String::new(), Vec::new()),
+            Verdict::Healed { .. } => (format!("the {words} has changed: {check}"), Vec::new()),
+            Verdict::Renamed { .. } => (
+                format!("the {words} was renamed or replaced: {check}"),
+                finder.similar(fingerprint),
+            ),
+            Verdict::Ambiguous { candidates, .. } => (
+                format!("can't determine which element is the {words}: {check}"),
+                candidates.clone(),
+            ),
+            Verdict::Gone { .. } => (
+                format!("{words} not found: {check}"),
+                finder.similar(fingerprint),
+            ),
+        };
+        let told = BrowserVerdict {
             word: verdict.as_str().to_owned(),
-            ..BrowserVerdict::default()
+            reason: Some(check.to_owned()).filter(|check| !check.is_empty()),
         };
-        let mut candidates = Vec::new();
-        let message = match &verdict {
-            Verdict::Same(_) => String::new(),
-            Verdict::Healed(healing) => {
-                told.reason = Some(healing.reason.clone());
-                told.score = Some(healing.score);
-                told.next = Some(healing.next);
-                told.differences = differences(finder, healing.target, fingerprint);
-                format!("the {words} has changed: {}", healing.reason)
-            }
-            Verdict::Renamed { proposed, nearest } => {
-                candidates = in_words(nearest);
-                told.reason = Some(proposed.reason.clone());
-                told.score = Some(proposed.score);
-                told.next = Some(proposed.next);
-                told.differences = differences(finder, proposed.target, fingerprint);
-                format!("the {words} was renamed or replaced: {}", proposed.reason)
-            }
-            Verdict::Ambiguous { candidates: found } => {
-                candidates = in_words(found);
-                told.score = found.first().map(|first| first.score);
-                told.next = found.get(1).map(|second| second.score);
-                match (&unsaid, found.len()) {
-                    (Some(_), 1) => {
-                        format!("the sentence no longer identifies the {words}")
-                    }
-                    (Some(_), _) => {
-                        format!("the sentence now means another element than the {words}")
-                    }
-                    (None, 1) => format!("can't determine whether an element is the {words}"),
-                    // The candidates are only the best of them.
-                    (None, _) => format!("several elements could be the {words}"),
-                }
-            }
-            Verdict::WrongTarget {
-                found,
-                differences,
-                nearest,
-            } => {
-                candidates = in_words(nearest);
-                told.score = nearest.first().map(|first| first.score);
-                told.next = nearest.get(1).map(|second| second.score);
-                told.differences = differences
-                    .iter()
-                    .map(|one| {
-                        [
-                            one.field.to_owned(),
-                            one.remembered.clone(),
-                            one.found.clone(),
-                        ]
-                    })
-                    .collect();
-                format!(
-                    "another element has replaced the {words}: {}{}",
-                    finder.in_words(*found),
-                    named(&told.differences)
-                )
-            }
-            Verdict::Gone { nearest } => {
-                candidates = in_words(nearest);
-                told.score = nearest.first().map(|first| first.score);
-                told.next = nearest.get(1).map(|second| second.score);
-                format!("{words} not found")
-            }
-        };
+        let candidates = near.into_iter().map(|id| finder.in_words(id)).collect();
+        let first = self.selectors.first().map(ToString::to_string);
         Some(Judged {
             verdict,
             told,
             candidates,
             message,
-            selector: first,
+            selector: first.unwrap_or_default(),
         })
     }
 
@@ -254,25 +183,19 @@ impl Memory {
         finder: Finder<'_>,
         found: Option<NodeId>,
         claim: Option<&BrowserAssertion>,
-    ) -> Option<Vec<Scored>> {
+    ) -> Option<Vec<NodeId>> {
         let (sentence, found) = (self.sentence.as_ref()?, found?);
-        let fingerprint = self.fingerprint.as_ref()?;
         let meant = match finder.translate(sentence) {
             Translation::Step { target, .. } => target,
             _ => None,
         };
         // A claim that is not true of it means nothing any more: that it is not true is told by itself.
         let is_untrue = |claim: &BrowserAssertion| !finder.holds(claim, &[found]).holds;
-        // What stands before it may have some of its words and be another thing: *Bluetooth sharing*.
-        let is_said =
-            |near: &str| words_of(sentence).any(|word| words_of(near).any(|near| near == word));
-        let is_it = meant == Some(found)
-            && (!is_said(&fingerprint.near) || finder.is_near_what_it_was(found, fingerprint));
-        if is_it || (meant.is_none() && claim.is_some_and(is_untrue)) {
+        if meant == Some(found) || (meant.is_none() && claim.is_some_and(is_untrue)) {
             return None;
         }
         let meant = meant.filter(|meant| *meant != found);
-        Some(finder.candidates_among(std::iter::once(found).chain(meant), fingerprint))
+        Some(std::iter::once(found).chain(meant).collect())
     }
 
     /// The step with the name that something else has by now, for a person to accept. None for an assertion, which could
@@ -280,13 +203,13 @@ impl Memory {
     pub(super) fn renamed(
         &self,
         finder: Finder<'_>,
-        proposed: &Healing,
+        (proposed, check): (NodeId, &str),
         step: &TestStep,
         place: usize,
         values: &Values,
     ) -> Option<HealedStep> {
         let old = step.fingerprint.as_ref()?.called();
-        let renamed = self.healed(finder, proposed, step, place, values)?;
+        let renamed = self.healed(finder, (proposed, check), step, place, values)?;
         let kept = references(renamed.fingerprint.called());
         let is_said = references(old).iter().all(|name| kept.contains(name));
         (is_said && step.assertion.is_none()).then_some(renamed)
@@ -296,40 +219,25 @@ impl Memory {
     pub(super) fn healed(
         &self,
         finder: Finder<'_>,
-        healing: &Healing,
+        (target, check): (NodeId, &str),
         step: &TestStep,
         place: usize,
         values: &Values,
     ) -> Option<HealedStep> {
         let refer = |text: &str| values.with_references(text);
-        let target = healing.target;
-        let known = match &self.fingerprint {
-            Some(known) if !known.within.is_empty() || known.position.is_some() => finder
-                .identify_within(
-                    target,
-                    known.within.clone(),
-                    known.position,
-                    known.is_called_by_text(),
-                ),
-            Some(known) if !known.is_called_by_text() => {
-                finder.identify_apart_from_text(target, None)
-            }
-            _ => finder.identify(target, None),
-        }?;
+        let known = finder.identify_again(target, self.fingerprint.as_ref()?)?;
         Some(HealedStep {
             place,
             id: step.id.clone(),
             description: step.description.clone(),
-            reason: refer(&healing.reason),
-            score: healing.score,
-            next: healing.next,
+            reason: refer(check),
             selectors: known
                 .selectors
                 .iter()
                 .map(|selector| selector.with_texts(&mut |text| refer(text)).to_string())
                 .collect(),
             fingerprint: known.fingerprint.with_texts(refer),
-            index: finder.state.element(healing.target)?.highlight_index,
+            index: finder.state.element(target)?.highlight_index,
         })
     }
 }
@@ -342,15 +250,15 @@ impl Judged {
                 codes::BROWSER_AMBIGUOUS,
                 "make the sentence unambiguous, and recreate the steps",
             ),
-            Verdict::WrongTarget { .. } | Verdict::Renamed { .. } => (
+            Verdict::Renamed { .. } => (
                 codes::BROWSER_TARGET,
                 "if the page is correct, recreate the steps: `cuecard parse SCENARIO`",
             ),
-            Verdict::Healed(_) => (
+            Verdict::Healed { .. } => (
                 codes::BROWSER_TARGET,
                 "without `--heal off`, actions use the element as it is now",
             ),
-            Verdict::Gone { .. } | Verdict::Same(_) => (
+            Verdict::Gone { .. } | Verdict::Same { .. } => (
                 codes::BROWSER_NOT_FOUND,
                 "if the page is correct, recreate the steps: `cuecard parse SCENARIO`",
             ),
@@ -360,33 +268,5 @@ impl Judged {
             .among(self.candidates.clone());
         failure.selector = Some(self.selector.clone());
         failure
-    }
-}
-
-fn in_words(scored: &[Scored]) -> Vec<String> {
-    scored.iter().map(ToString::to_string).collect()
-}
-
-/// The fields that differ between an element and what was remembered.
-fn differences(finder: Finder<'_>, id: NodeId, remembered: &Fingerprint) -> Vec<[String; 3]> {
-    finder
-        .differences(id, remembered)
-        .into_iter()
-        .map(|one| [one.field.to_owned(), one.remembered, one.found])
-        .collect()
-}
-
-fn named(differences: &[[String; 3]]) -> String {
-    let shown: Vec<String> = differences
-        .iter()
-        .take(NAMED)
-        .map(|[field, remembered, found]| {
-            let (remembered, found) = (cut(remembered, LONGEST), cut(found, LONGEST));
-            format!("its {field} is `{found}`, not `{remembered}`")
-        })
-        .collect();
-    match shown.is_empty() {
-        true => String::new(),
-        false => format!(": {}", shown.join("; ")),
     }
 }

@@ -86,8 +86,10 @@ pub(super) async fn seek<S: Stage + PageInspector>(
         let target = judged.verdict.target();
         let found = target.and_then(|id| Some((id, ActionTarget::at(finder, id)?)));
         let is_certain = match (&judged.verdict, &found) {
-            (Verdict::Same(id), Some(_)) if memory.is_as_it_was(finder, *id) => true,
-            (verdict, Some((_, aim))) if replay.heals || matches!(verdict, Verdict::Same(_)) => {
+            (Verdict::Same { is_certain, .. }, Some(_)) if *is_certain => true,
+            (verdict, Some((_, aim)))
+                if replay.heals || matches!(verdict, Verdict::Same { .. }) =>
+            {
                 let since = match &steady {
                     Some((known, since)) if known.address == aim.address => *since,
                     _ => Stopwatch::start(),
@@ -109,8 +111,8 @@ pub(super) async fn seek<S: Stage + PageInspector>(
                 continue;
             }
             let healed = match &judged.verdict {
-                Verdict::Healed(healing) => {
-                    memory.healed(finder, healing, step, place, replay.values)
+                Verdict::Healed { id, check } => {
+                    memory.healed(finder, (*id, check), step, place, replay.values)
                 }
                 _ => None,
             };
@@ -129,8 +131,8 @@ pub(super) async fn seek<S: Stage + PageInspector>(
             None => {
                 let mut failure = judged.failure();
                 let renamed = match &judged.verdict {
-                    Verdict::Renamed { proposed, .. } => {
-                        memory.renamed(finder, proposed, step, place, replay.values)
+                    Verdict::Renamed { id, check } => {
+                        memory.renamed(finder, (*id, check), step, place, replay.values)
                     }
                     _ => None,
                 };

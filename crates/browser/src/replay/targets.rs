@@ -105,10 +105,11 @@ impl Targets for Remembering<'_> {
             ..Lookup::default()
         };
         let target = match &judged.verdict {
-            Verdict::Same(id) => Some(*id),
-            Verdict::Healed(healing) if self.may_heal => {
-                self.healed = memory.healed(finder, healing, self.step, self.place, self.values);
-                Some(healing.target)
+            Verdict::Same { id, .. } => Some(*id),
+            Verdict::Healed { id, check } if self.may_heal => {
+                let target = (*id, check.as_str());
+                self.healed = memory.healed(finder, target, self.step, self.place, self.values);
+                Some(*id)
             }
             // That it is not there is what is asserted.
             Verdict::Gone { .. }
@@ -124,7 +125,7 @@ impl Targets for Remembering<'_> {
             Verdict::Gone { .. } if self.step.assertion.is_none() => None,
             _ => {
                 let mut failure = judged.failure();
-                if let (Verdict::Healed(_) | Verdict::Renamed { .. }, Some(_)) =
+                if let (Verdict::Healed { .. } | Verdict::Renamed { .. }, Some(_)) =
                     (&judged.verdict, &self.step.assertion)
                 {
                     failure.help = Some(
@@ -141,7 +142,7 @@ impl Targets for Remembering<'_> {
             self.words = Some(finder.in_words(id));
             sought.elements.push(id);
         }
-        if !matches!(judged.verdict, Verdict::Healed(_)) {
+        if !matches!(judged.verdict, Verdict::Healed { .. }) {
             self.healed = None;
         }
         self.judged = Some(judged);

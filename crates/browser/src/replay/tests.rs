@@ -294,9 +294,12 @@ fn what_is_healed_is_done_and_told_unless_that_is_off() {
         page(&[("Buy", "order"), ("Sell", "")]),
     );
     let mut step = click(&old, "Buy", 1);
-    // Its id, by which it was looked for first, is gone.
-    step.selectors
-        .retain(|selector| selector.starts_with("css="));
+    // The section in which it was is gone.
+    let known = step.fingerprint.as_mut().expect("it has one");
+    known.outline.push(cuecard_page::Container {
+        text: Some("Orders".to_owned()),
+        ..cuecard_page::Container::default()
+    });
     let steps = file(vec![step]);
     let mut stage = Scripted::on(&[&new]);
     let outcomes = played(&steps, &mut stage, |_| ());
@@ -309,7 +312,7 @@ fn what_is_healed_is_done_and_told_unless_that_is_off() {
     assert_eq!(outcomes.played.summary.healed, 1);
     assert_eq!(stage.done, ["button \"Buy\""]);
     let healed = &outcomes.played.healed[0];
-    assert!(healed.reason.contains("`css=#buy`"), "{}", healed.reason);
+    assert!(healed.reason.contains("\"Orders\""), "{}", healed.reason);
     assert!(outcomes.events.contains(&"log".to_owned()));
 
     let mut stage = Scripted::on(&[&new]);
@@ -547,10 +550,10 @@ fn references_stand_for_values_in_what_is_remembered_and_what_is_proposed() {
         let now = page(&[(name, "buy")]);
         let finder = Finder::new(&now.state, "data-testid");
         let judged = memory.judge(finder, None).expect("a verdict");
-        let cuecard_page::identity::Verdict::Renamed { proposed, .. } = &judged.verdict else {
+        let cuecard_page::identity::Verdict::Renamed { id, check } = &judged.verdict else {
             panic!("{judged:?}");
         };
-        memory.renamed(finder, proposed, &steps.test_steps[0], 0, &values)
+        memory.renamed(finder, (*id, check), &steps.test_steps[0], 0, &values)
     };
     let renamed = proposed("Bye Barbara").expect("an element");
     assert_eq!(renamed.fingerprint.name, "Bye {{USER}}");

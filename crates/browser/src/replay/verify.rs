@@ -161,7 +161,7 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         }
         if !self.pending.is_empty() || self.is_stuck {
             let judged = self.glance(memory).await?;
-            let is_same = matches!(judged.verdict, Identity::Same(_));
+            let is_same = matches!(judged.verdict, Identity::Same { .. });
             if is_same || self.is_stuck {
                 if is_same {
                     self.found(place, judged, None, None);

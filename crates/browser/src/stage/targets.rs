@@ -1,6 +1,7 @@
 //! How the elements of a deed are found on each new state: by words, or by what is remembered.
 
 use cuecard_browser_steps::model::{AssertKind, BrowserAssertion, Fingerprint};
+use cuecard_page::dom::NodeId;
 use cuecard_page::identity::{Remembered, Verdict};
 use cuecard_page::selector::{Finder, Selector};
 use cuecard_page::sentences::{Intent, Translation, Understanding, understand};
@@ -133,27 +134,22 @@ impl Targets for ByIdentity {
             selectors: &self.selectors,
             fingerprint: &self.fingerprint,
         };
-        let words = |scored: Vec<cuecard_page::identity::Scored>| {
-            scored.into_iter().map(|scored| scored.words).collect()
-        };
+        let words = |ids: Vec<NodeId>| ids.into_iter().map(|id| finder.in_words(id)).collect();
         match finder.verdict(remembered) {
-            Verdict::Same(id) => Lookup {
+            Verdict::Same { id, .. } => Lookup {
                 elements: vec![id],
                 ..Lookup::default()
             },
-            Verdict::Ambiguous { candidates } => Lookup {
+            Verdict::Ambiguous { candidates, .. } => Lookup {
                 problem: Some(Box::new(ambiguous(words(candidates), &[]))),
                 ..Lookup::default()
             },
-            Verdict::WrongTarget { nearest, .. } | Verdict::Gone { nearest } => Lookup {
-                nearest: words(nearest),
+            Verdict::Gone { .. } => Lookup {
+                nearest: words(finder.similar(&self.fingerprint)),
                 ..Lookup::default()
             },
-            Verdict::Healed(healing)
-            | Verdict::Renamed {
-                proposed: healing, ..
-            } => Lookup {
-                nearest: vec![finder.in_words(healing.target)],
+            Verdict::Healed { id, .. } | Verdict::Renamed { id, .. } => Lookup {
+                nearest: words(vec![id]),
                 ..Lookup::default()
             },
         }

@@ -680,7 +680,7 @@ fn request(sentence: &Sentence, name: &str, chance: &mut Chance) -> String {
         None => (0..DRAWS).map(|_| draw()).collect(),
     };
     let fingerprint = sentence.step.fingerprint.as_ref();
-    let places = fingerprint.into_iter().flat_map(|known| &known.within);
+    let places = fingerprint.into_iter().flat_map(|known| &known.outline);
     let said: Vec<&str> = places
         .filter_map(|place| place.text.as_deref())
         .chain(sentence.beside.as_deref())

@@ -281,7 +281,7 @@ fn files_beside_scenarios_fit_as_they_are_read() {
             "heal",
             &[
                 (
-                    r#"{"version": "cuecard-heal/1", "base": "00", "changes": [{"stepId": "st-1", "score": 0.9}], "patch": [
+                    r#"{"version": "cuecard-heal/1", "base": "00", "changes": [{"stepId": "st-1"}], "patch": [
                         {"op": "test", "path": "/testSteps/0/id", "value": "st-1"},
                         {"op": "remove", "path": "/testSteps/0/fingerprint/testId"},
                         {"op": "replace", "path": "/testSteps/0/selector", "value": "css=a"}]}"#,

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{ITEM_ROLES, ITEM_TAGS, MOST_INSIDE, SECTION_ROLES, SECTION_TAGS, is_cell, is_control};
 use crate::dom::{DomElement, DomKind, NodeId};
+use crate::figures::is_figure;
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
 use crate::{ContainerKind, TextPlace};
@@ -60,7 +61,23 @@ impl Finder<'_> {
             }
         }
         texts.retain(|text| !text.text.is_empty());
+        if texts.is_empty() && kind == ContainerKind::Dialog {
+            texts.extend(self.first_said(id).map(|said| text(said, TextPlace::Text)));
+        }
         texts
+    }
+
+    /// What a dialog without a name says first, which tells it from the next one: *Saved* from *Delete the account?*
+    fn first_said(&self, dialog: NodeId) -> Option<String> {
+        let is_label = |id: NodeId| {
+            let mut around = self.state.ancestor_elements(id);
+            around.any(|(_, outer)| outer.tag_name == "label")
+        };
+        let texts = self.item_texts(dialog).into_iter();
+        texts
+            .filter(|text| !is_figure(&text.text) && !is_label(text.element))
+            .map(|text| text.text)
+            .next()
     }
 
     /// The heading of a part of the page: the first in it, if that is not of a smaller part, and none is as high.

@@ -2,13 +2,9 @@
 
 mod called;
 mod fingerprint;
-mod neighbours;
-mod place;
-mod renamed;
+mod gate;
 #[cfg(test)]
 mod tests;
-mod verdict;
 
-pub use fingerprint::Identification;
-pub use fingerprint::LONGEST_TEXT;
-pub use verdict::{Difference, Healing, Remembered, Scored, Verdict};
+pub use fingerprint::{Identification, LONGEST_TEXT};
+pub use gate::{Remembered, Verdict};

@@ -53,13 +53,12 @@ impl Finder<'_> {
         };
         let names_alone = |pattern: &Pattern| self.fitting(pattern, &element.scope) == [id];
         if fingerprint.is_container {
-            return self.of_container(id, element, &fingerprint.within);
+            return self.of_container(id, element, &fingerprint.outline);
         }
         let mut selectors: Vec<Selector> = Vec::new();
         let is_word = |role: &&str| role.chars().all(|sign| sign.is_ascii_alphanumeric());
         let within = fingerprint
-            .within
-            .first()
+            .told_apart_by()
             .and_then(|container| self.container_selector(id, element, container));
         // Only a container makes one of several without a name.
         let role = usable(&element.role)

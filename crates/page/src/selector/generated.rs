@@ -46,6 +46,11 @@ pub(crate) fn is_hashed_class(class: &str) -> bool {
     })
 }
 
+/// Whether an id counts, as `btn-2` and `sl-tab-3` do: it is another element's when one comes before it.
+pub(crate) fn is_counted(id: &str) -> bool {
+    id.ends_with(|char: char| char.is_ascii_digit())
+}
+
 /// Whether there are six hexadecimal digits in a row, one of them a digit.
 fn has_hex_run(text: &str) -> bool {
     text.split(|sign: char| !sign.is_ascii_hexdigit())

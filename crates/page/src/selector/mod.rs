@@ -24,7 +24,7 @@ mod tests;
 use std::fmt;
 
 pub(super) use candidates::CONTAINERS;
-pub(crate) use generated::{is_hashed_class, looks_generated};
+pub(crate) use generated::{is_counted, is_hashed_class, looks_generated};
 pub use matches::Finder;
 pub use parse::SelectorError;
 

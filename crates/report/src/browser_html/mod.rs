@@ -80,16 +80,10 @@ pub struct BrowserStep {
 /// Whether an element is the one that was meant.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BrowserVerdict {
-    /// same, healed, renamed, ambiguous, wrong target or gone.
+    /// same, healed, renamed, ambiguous or gone.
     pub word: String,
-    /// Why it was taken although it is not as it was.
+    /// The check that failed, or what changed.
     pub reason: Option<String>,
-    /// What it scores, from 0 to 1.
-    pub score: Option<f64>,
-    /// What the next best scores.
-    pub next: Option<f64>,
-    /// What differs: field, what was remembered, what is there.
-    pub differences: Vec<[String; 3]>,
 }
 
 /// A picture of a page.

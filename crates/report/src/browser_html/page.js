@@ -117,12 +117,7 @@ function* factsOf(item) {
   }
   yield make("h4", "Step");
   yield make("dl.values", ...named("element", item.target), ...named("selector", item.selector), ...named("verdict", verdict?.word ?? null),
-    ...named("score", verdict?.score === null || verdict?.score === undefined ? null : `${verdict.score.toFixed(2)}, next ${(verdict.next ?? 0).toFixed(2)}`), ...named("value", item.value), ...named("read", item.extracted));
-  if (verdict?.differences?.length) {
-    yield make("h4", "Differences");
-    yield make("table", make("thead", make("tr", make("th", "field", { scope: "col" }), make("th", "remembered", { scope: "col" }), make("th", "on the page", { scope: "col" }))),
-      make("tbody", ...verdict.differences.map((row) => make("tr", ...row.map((text) => make("td", text || "–"))))));
-  }
+    ...named("value", item.value), ...named("read", item.extracted));
   // A failure names them itself.
   if (!error) yield* listOf("Candidates", item.candidates);
   yield* listOf("Console errors", item.console);

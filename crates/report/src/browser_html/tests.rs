@@ -73,9 +73,6 @@ fn the_page_knows_steps_pictures_and_the_verdict() {
     healed.verdict = Some(BrowserVerdict {
         word: "healed".to_owned(),
         reason: Some("it has the id `go`".to_owned()),
-        score: Some(0.9),
-        next: Some(0.2),
-        differences: vec![["name".into(), "Log in".into(), "Sign in".into()]],
     });
     healed.picture = Some(Picture {
         png: b"PNG".to_vec(),

@@ -117,7 +117,7 @@ catalogue! {
     BROWSER_URL_SCHEME = "B-url_scheme", "unsupported URL scheme in a browser script";
     BROWSER_VALUE = "B-value_rejected", "a field rejected the typed value";
     BROWSER_VARIABLE = "B-variable_missing", "undefined variable in a browser script";
-    BROWSER_TARGET = "B-wrong_target", "a selector matches the wrong element";
+    BROWSER_TARGET = "B-wrong_target", "an element is not as it was recorded";
     ANSWER_INVALID = "C-ANSWER-01", "invalid answer";
     ANSWER_NONE = "C-ANSWER-02", "no answer for a server's question";
     ANSWER_UNFIT = "C-ANSWER-03", "an answer does not match the form";

@@ -1,6 +1,6 @@
 //! Which selector of a step says its element best.
 
-use crate::model::{AssertKind, Fingerprint, TestStep};
+use crate::model::{AssertKind, ContainerKind, Fingerprint, TestStep, TextPlace};
 use cuecard_page::identity::LONGEST_TEXT;
 use cuecard_page::is_role;
 use cuecard_page::selector::{Pattern, Selector, Within};
@@ -58,12 +58,16 @@ pub(super) fn is_by_position(selector: &Selector, step: &TestStep) -> bool {
 
 /// The nearest element around one that has a role and a name. Snapshots have a role for frames.
 pub(super) fn around(fingerprint: &Fingerprint) -> Option<(String, String)> {
-    fingerprint.path.iter().find_map(|entry| {
-        let (role, name) = entry.split_once(' ')?;
-        let role = if role == "frame" { "iframe" } else { role };
-        let name = name.strip_prefix('"')?.strip_suffix('"')?;
-        is_role(role).then(|| (role.to_owned(), name.to_owned()))
-    })
+    let mut named = fingerprint.outline.iter().filter_map(|one| {
+        let role = match one.kind {
+            ContainerKind::Frame => "iframe",
+            ContainerKind::Dialog => "dialog",
+            _ => one.made.as_deref()?,
+        };
+        let is_named = one.at == TextPlace::Name && is_role(role);
+        is_named.then(|| Some((role.to_owned(), one.text.clone()?)))?
+    });
+    named.next()
 }
 
 /// The position that a sentence named, as selectors count: from 0, or from -1 backwards.
@@ -84,7 +88,7 @@ fn says_itself(pattern: &Pattern) -> bool {
 
 /// Role and name, if no other element had them.
 fn by_name(fingerprint: &Fingerprint, all: &[Selector]) -> Option<Selector> {
-    let is_alone = fingerprint.of == 1 && fingerprint.position.is_none();
+    let is_alone = fingerprint.alone && fingerprint.position.is_none();
     // What is longer was cut.
     let is_whole = fingerprint.name.chars().count() < LONGEST_TEXT;
     let is_named = is_role(&fingerprint.role) && !fingerprint.name.trim().is_empty() && is_whole;
@@ -105,7 +109,7 @@ fn by_name(fingerprint: &Fingerprint, all: &[Selector]) -> Option<Selector> {
 /// A text that is asserted of a container.
 fn text_within(step: &TestStep, fingerprint: &Fingerprint) -> Option<Selector> {
     let assertion = step.assertion.as_ref()?;
-    let container = fingerprint.within.first()?;
+    let container = fingerprint.outline.first()?;
     let role = container.kind.role()?;
     (assertion.kind == AssertKind::Text).then(|| Selector {
         within: Some(Within {

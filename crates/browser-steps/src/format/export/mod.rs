@@ -105,12 +105,13 @@ impl<'a> Warnings<'a> {
             return;
         };
         let containers = known
-            .within
+            .outline
             .iter()
             .filter_map(|around| around.text.as_deref());
         let expected = step.value.as_ref().map(as_text).unwrap_or_default();
         let kept: Vec<String> = containers
-            .chain([known.called(), &known.near, &*expected])
+            .chain(known.column.as_deref())
+            .chain([known.called(), &*expected])
             .map(fold_name)
             .collect();
         let is_lost = |text: &String| {

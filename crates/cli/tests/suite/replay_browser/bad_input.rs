@@ -16,8 +16,7 @@ fn steps() -> StepsFile {
         role: "button".to_owned(),
         name: "Log in".to_owned(),
         tag: "button".to_owned(),
-        ordinal: 1,
-        of: 1,
+        alone: true,
         ..Fingerprint::default()
     });
     file("http://127.0.0.1:9/", vec![step])
@@ -39,9 +38,9 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
     let text = steps().to_text();
     for (changed, args, message) in [
         (
-            text.replace("steps/1", "steps/2"),
+            text.replace("steps/2", "steps/3"),
             &[][..],
-            "unsupported version `cuecard-steps/2`",
+            "unsupported version `cuecard-steps/3`",
         ),
         (
             text.replace("\"status\": \"success\"", "\"status\": \"partial\""),
@@ -112,8 +111,6 @@ fn a_patch_for_another_text_is_refused() {
         id: "st-1".to_owned(),
         description: "click 'Log in'".to_owned(),
         reason: "it has the id `go`".to_owned(),
-        score: 0.9,
-        next: 0.1,
         selectors: vec!["css=#go".to_owned()],
         fingerprint: Fingerprint {
             tag: "button".to_owned(),

@@ -181,8 +181,8 @@ fn what_is_called_otherwise_is_never_acted_on_and_proposed_by_its_id() {
             assert_eq!(found.target(), None, "{told}");
             let has_ids = release.keeps_ids && release.before.contains("=go");
             match found {
-                Verdict::Renamed { proposed, .. } => {
-                    let names = [old, new].map(|name| proposed.reason.contains(name));
+                Verdict::Renamed { check, .. } => {
+                    let names = [old, new].map(|name| check.contains(name));
                     assert_eq!(names, [true; 2], "{told}");
                 }
                 _ => assert!(!has_ids, "{told}"),

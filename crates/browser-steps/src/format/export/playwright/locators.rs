@@ -88,7 +88,7 @@ impl Locators<'_> {
     fn is_alone(&self, pattern: &Pattern) -> bool {
         let known = self.step.fingerprint.as_ref();
         matches!(pattern, Pattern::Role { name: Some(_), .. })
-            && known.is_some_and(|known| known.of == 1)
+            && known.is_some_and(|known| known.alone)
     }
 
     /// The nearest element around the one of the step that has a role and a name.

@@ -206,10 +206,8 @@ impl Writer<'_> {
 fn column_of(step: &TestStep) -> Option<&str> {
     let known = step.fingerprint.as_ref()?;
     let is_text = step.assertion.as_ref()?.kind == AssertKind::Text;
-    let is_in_column = is_text && is_cell(&known.role) && !known.near.is_empty();
-    let is_row_text = known
-        .within
-        .iter()
-        .any(|container| container.text.as_ref() == Some(&known.near));
-    (is_in_column && !is_row_text).then_some(known.near.as_str())
+    known
+        .column
+        .as_deref()
+        .filter(|_| is_text && is_cell(&known.role))
 }

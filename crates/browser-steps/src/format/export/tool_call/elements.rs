@@ -167,7 +167,7 @@ fn by_selector(
 
 /// A row or an item that is asserted of, by the text that it is told apart by: snapshots give it other names than pages.
 fn item_itself(fingerprint: &Fingerprint) -> Option<Element> {
-    let container = fingerprint.within.first()?;
+    let container = fingerprint.outline.first()?;
     (fingerprint.is_container && is_row(&fingerprint.role)).then(|| Element {
         wanted: Wanted {
             role: Some(fingerprint.role.clone()),
@@ -183,7 +183,7 @@ fn by_fingerprint(fingerprint: &Fingerprint, has_frame_names: bool) -> Option<El
     if !is_role(&fingerprint.role) || fingerprint.name.trim().is_empty() {
         return None;
     }
-    let has_twins = fingerprint.of > 1;
+    let has_twins = !fingerprint.alone;
     let within = around(fingerprint)
         .filter(|(role, _)| has_twins && (has_frame_names || role != "iframe"))
         .map(|(role, name)| Around {
@@ -198,7 +198,10 @@ fn by_fingerprint(fingerprint: &Fingerprint, has_frame_names: bool) -> Option<El
             role: Some(fingerprint.role.clone()),
             name: Some(fingerprint.name.clone()),
             within,
-            nth: is_by_position.then_some(fingerprint.ordinal),
+            nth: fingerprint
+                .position
+                .and_then(|position| usize::try_from(position).ok())
+                .filter(|_| is_by_position),
             ..Wanted::default()
         },
         is_by_position,

@@ -201,7 +201,7 @@ impl Writer<'_> {
         more: Map<String, Json>,
     ) {
         // One that had no twins needs no place for it.
-        let is_alone = step.fingerprint.as_ref().is_some_and(|known| known.of == 1);
+        let is_alone = step.fingerprint.as_ref().is_some_and(|known| known.alone);
         let mut element = element.clone();
         element.wanted.within = element.wanted.within.filter(|_| !is_alone);
         match search(&element, &self.names).filter(|_| !is_in_part(step)) {
