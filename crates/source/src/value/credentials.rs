@@ -67,7 +67,6 @@ const SECRET_KEYS: &[&str] = &[
     "master",
     "deploy",
     "account",
-    "storage",
 ];
 
 /// Last words of variables such as `DB_PASS`. In lower case they are words of many things: `first_pass`.
