@@ -91,7 +91,7 @@ fn the_schema_knows_every_key_that_the_examples_use() {
             "`{key}` is not required in {schema:#}"
         );
     }
-    let step = &schema["$defs"]["step"]["properties"];
+    let step = &schema["$defs"]["Step"]["properties"];
     for name in EXAMPLES {
         let example: Value =
             serde_json::from_str(&read(&scratch, &format!("examples/{name}.json"))).expect("JSON");
