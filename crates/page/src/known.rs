@@ -188,7 +188,6 @@ impl Fingerprint {
     /// Keeps the folded names of its siblings.
     pub(crate) fn keep_siblings(&mut self, mut names: Vec<String>) {
         names.sort();
-        names.dedup();
         for name in names.iter_mut().skip(CLEAR_SIBLINGS) {
             *name = hash(name);
         }
@@ -202,11 +201,16 @@ impl Fingerprint {
         siblings.any(|sibling| sibling == name || *sibling == hashed)
     }
 
-    /// Whether a name of its siblings is not among these folded ones.
-    pub(crate) fn has_leavers(&self, names: &[String]) -> bool {
-        let hashes: Vec<String> = names.iter().map(|name| hash(name)).collect();
+    /// Whether one of its siblings is not among these folded names; of several with one name each counts.
+    pub(crate) fn has_leavers(&self, mut names: Vec<String>) -> bool {
         let mut siblings = self.siblings.iter().flatten();
-        siblings.any(|sibling| !names.contains(sibling) && !hashes.contains(sibling))
+        siblings.any(|sibling| {
+            let is_it = |name: &String| {
+                name == sibling || (sibling.starts_with('#') && hash(name) == *sibling)
+            };
+            let at = names.iter().position(is_it);
+            at.map(|at| names.swap_remove(at)).is_none()
+        })
     }
 
     /// Whether of what has no name the text counts: not if the text is what is asserted.

@@ -5,7 +5,7 @@
 
 use crate::containers::{Place, is_cell, is_field};
 use crate::dom::{DomElement, DomKind, HopKind, NodeId};
-use crate::selector::{Finder, Selector, is_counted, looks_generated};
+use crate::selector::{Finder, Pattern, Selector, is_counted, looks_generated};
 use crate::snapshot::single_spaces;
 use crate::words::{fold_name, tokens};
 use crate::{Container, Fingerprint};
@@ -252,10 +252,13 @@ impl Finder<'_> {
             .filter(|(other, _)| *other != id)
             .collect();
         let without_signs = |text: &str| tokens(text).concat().replace(char::is_numeric, "");
-        // Where it stood, if it stands elsewhere by now and a name is gone: it may have changed its own.
-        let xpath = remembered.selectors.last();
-        let old_place = xpath.map(|xpath| self.find(xpath)).unwrap_or_default();
-        let may_be_renamed = || !old_place.contains(&id) && self.has_leavers(known, resolved);
+        // Where it stood, if it stands elsewhere by now and a name is gone: it may have changed its own. Copies count there.
+        let old_path = match remembered.selectors.last().map(|xpath| &xpath.pattern) {
+            Some(Pattern::XPath(path)) => path.as_str(),
+            _ => "",
+        };
+        let stands_there = |one: &DomElement| without_index(&one.xpath) == without_index(old_path);
+        let may_be_renamed = || element.xpath != old_path && self.has_leavers(id, known, resolved);
         for &(newcomer, one) in &newcomers {
             let name = self.name_or_text(newcomer, one);
             let why = match () {
@@ -264,7 +267,7 @@ impl Finder<'_> {
                 () if !is_exact && without_signs(&name) == without_signs(known.called()) => {
                     "has its name but for digits and signs"
                 }
-                () if old_place == [newcomer] && may_be_renamed() => "stands where it stood",
+                () if stands_there(one) && may_be_renamed() => "stands where it stood",
                 () => continue,
             };
             return Verdict::Ambiguous {
@@ -355,12 +358,13 @@ impl Finder<'_> {
     }
 
     /// Whether a name of its siblings is not there any more.
-    fn has_leavers(&self, known: &Fingerprint, resolved: &Resolved<'_>) -> bool {
+    fn has_leavers(&self, id: NodeId, known: &Fingerprint, resolved: &Resolved<'_>) -> bool {
         let names: Vec<String> = self
             .of_kind(known, &resolved.places)
-            .map(|(id, element)| fold_name(&self.name_or_text(id, element)))
+            .filter(|(other, _)| *other != id)
+            .map(|(other, element)| fold_name(&self.name_or_text(other, element)))
             .collect();
-        known.has_leavers(&names)
+        known.has_leavers(names)
     }
 
     /// The part of the page that the outline of an element is.
@@ -529,6 +533,14 @@ struct Ids<'a> {
 /// Whether a person gave an id to one element: a program made it up, or counts with it, otherwise.
 fn is_authored(id: &str) -> bool {
     !looks_generated(id) && !is_counted(id)
+}
+
+/// A path without the position of its last part among those of its tag.
+fn without_index(xpath: &str) -> &str {
+    xpath
+        .rsplit_once('[')
+        .filter(|(_, last)| !last.contains('/'))
+        .map_or(xpath, |(path, _)| path)
 }
 
 fn overlap(one: &Place, other: &Place) -> Option<Place> {

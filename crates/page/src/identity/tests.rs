@@ -91,6 +91,7 @@ const FORMS: &str = "section \"Billing\"\n  button \"Save\"\n  button \"Reset\"\
 const ALONE: &str = "section \"Billing\"\n  button \"Pay\" id=pay\n  button \"Reset\"";
 const TABS: &str = "div role=tablist\n  button \"Billing\" role=tab\n  button \"Profile\" role=tab\ndiv \"Billing\" role=tabpanel\n  button \"Save\"";
 const DAY: &str = "section \"Monday\"\n  button \"Dentist\"\n  button \"Lunch\"\n  button \"Gym\"";
+const DAYS: &str = "section \"March\"\n  div\n    button \"Dentist\"\n  div\n    button \"Gym\"\n    button \"Lunch\"\n    button \"Lunch\"";
 const GRID: &str = "table\n  tr\n    th | Room\n    th | Guests\n  tr\n    td | Hall\n    td\n      input\n  tr\n    td | Attic\n    td\n      input";
 const CARDS: &str = "form \"Names\"\n  section\n    h3 \"First\"\n    button \"Edit\"\n  section\n    h3 \"Last\"\n    button \"Edit\"";
 const DIALOG: &str = "dialog \"Delete the account?\"\n  button \"Yes\"";
@@ -208,6 +209,25 @@ const TABLE: &[Row] = &[
             ("\"Gym\"", "\"Dentist\""),
         ],
         "ambiguous: button \"Yoga\" in region \"Monday\" is new there and stands where it stood",
+    ),
+    (
+        DAYS,
+        "click 'Dentist'",
+        &[("Dentist", "Yoga\"\n    button \"Yoga"), ("Gym", "Dentist")],
+        "ambiguous: button \"Yoga\" in region \"March\" is new there and stands where it stood",
+    ),
+    // Of several with one name one is called as it was.
+    (
+        DAYS,
+        "click 'Dentist'",
+        &[
+            ("Dentist", "Yoga\"\n    button \"Yoga"),
+            (
+                "Lunch\"\n    button \"Lunch",
+                "Lunch\"\n    button \"Dentist",
+            ),
+        ],
+        "ambiguous: button \"Yoga\" in region \"March\" is new there and stands where it stood",
     ),
     // What is only put before it takes its place on the page, and no name is gone.
     (
