@@ -201,16 +201,17 @@ impl Fingerprint {
         siblings.any(|sibling| sibling == name || *sibling == hashed)
     }
 
-    /// Whether one of its siblings is not among these folded names; of several with one name each counts.
-    pub(crate) fn has_leavers(&self, mut names: Vec<String>) -> bool {
-        let mut siblings = self.siblings.iter().flatten();
-        siblings.any(|sibling| {
+    /// How many of its siblings are not among these folded names; of several with one name each counts.
+    pub(crate) fn n_leavers(&self, mut names: Vec<String>) -> usize {
+        let siblings = self.siblings.iter().flatten();
+        let leavers = siblings.filter(|sibling| {
             let is_it = |name: &String| {
-                name == sibling || (sibling.starts_with('#') && hash(name) == *sibling)
+                name == *sibling || (sibling.starts_with('#') && hash(name) == **sibling)
             };
             let at = names.iter().position(is_it);
             at.map(|at| names.swap_remove(at)).is_none()
-        })
+        });
+        leavers.count()
     }
 
     /// Whether of what has no name the text counts: not if the text is what is asserted.

@@ -252,13 +252,15 @@ impl Finder<'_> {
             .filter(|(other, _)| *other != id)
             .collect();
         let without_signs = |text: &str| tokens(text).concat().replace(char::is_numeric, "");
-        // Where it stood, if it stands elsewhere by now and a name is gone: it may have changed its own. Copies count there.
+        // Where it stood, if it stands elsewhere by now and one name is gone: what had that may have its own now. If more are
+        // gone, another part of a list is shown. Copies count there.
         let old_path = match remembered.selectors.last().map(|xpath| &xpath.pattern) {
             Some(Pattern::XPath(path)) => path.as_str(),
             _ => "",
         };
         let stands_there = |one: &DomElement| without_index(&one.xpath) == without_index(old_path);
-        let may_be_renamed = || element.xpath != old_path && self.has_leavers(id, known, resolved);
+        let may_be_renamed =
+            || element.xpath != old_path && self.n_leavers(id, known, resolved) == 1;
         for &(newcomer, one) in &newcomers {
             let name = self.name_or_text(newcomer, one);
             let why = match () {
@@ -357,14 +359,14 @@ impl Finder<'_> {
             })
     }
 
-    /// Whether a name of its siblings is not there any more.
-    fn has_leavers(&self, id: NodeId, known: &Fingerprint, resolved: &Resolved<'_>) -> bool {
+    /// How many names of its siblings are not there any more.
+    fn n_leavers(&self, id: NodeId, known: &Fingerprint, resolved: &Resolved<'_>) -> usize {
         let names: Vec<String> = self
             .of_kind(known, &resolved.places)
             .filter(|(other, _)| *other != id)
             .map(|(other, element)| fold_name(&self.name_or_text(other, element)))
             .collect();
-        known.has_leavers(names)
+        known.n_leavers(names)
     }
 
     /// The part of the page that the outline of an element is.
