@@ -421,7 +421,7 @@ fn the_action_runs_and_reports() {
     assert_eq!(finished.code(), Some(3), "{}", program::told(&finished));
     for annotation in [
         "::error::X-IO-01: `two words.json` can't be read",
-        "::error file=broken.json,line=5,col=45::C-FIELD-01: this step has no `params`",
+        "::error file=broken.json,line=5,col=45::C-FIELD-01: `steps[0]` has no `params`",
     ] {
         assert!(
             finished.stdout.contains(annotation),
