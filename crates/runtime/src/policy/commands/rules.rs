@@ -13,6 +13,22 @@ use super::rewrite::is_plain_script;
 use super::scanner::{ADDED, DATA, Script, SimpleCommand, Source, Word};
 use cuecard_source::value::{Piece, Text};
 
+/// Whether a listed program makes files of its words or of what it reads. A script may write what it reads, unless it is the
+/// only one and plain.
+fn makes_files(name: &str, program: &Program, words: &[Word]) -> bool {
+    match program.2 {
+        Operands::Filter if name == "jq" => false,
+        Operands::Filter => {
+            let mut words = words.iter().filter(|word| word.literal() != Some("-n"));
+            let has_option = words.clone().any(|word| word.text.starts_with('-'));
+            let script = words.next().and_then(Word::literal);
+            has_option || !script.is_some_and(is_plain_script)
+        }
+        Operands::Write => !is_in("rm rmdir", name),
+        kind => kind == Operands::Copy,
+    }
+}
+
 /// What helps where data would be an option. The environment would not.
 const OPTION_HELP: &str = "write `--` before the words that are no options";
 const FORMAT_HELP: &str = "write `printf '%s' …` with the reference behind it";
@@ -108,18 +124,7 @@ impl Rules<'_> {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
                     self.listed(name, listed, words, gets_data)?;
-                    // A script may write what it reads.
-                    let is_plain = |word: &Word| word.literal().is_some_and(is_plain_script);
-                    let is_option =
-                        |word: &Word| word.text.starts_with('-') && word.literal() != Some("-n");
-                    match listed.2 {
-                        Operands::Filter if name == "jq" => false,
-                        Operands::Filter => {
-                            words.iter().any(is_option) || !words.iter().any(is_plain)
-                        }
-                        Operands::Write => !is_in("rm rmdir", name),
-                        kind => kind == Operands::Copy,
-                    }
+                    makes_files(name, listed, words)
                 }
                 None if is_allowed => {
                     self.allowed(words)?;

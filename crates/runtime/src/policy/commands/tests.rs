@@ -204,6 +204,7 @@ fn data_reaches_no_program_that_is_not_known() {
         ("jq D f", "."),
         ("awk 1 D", "x=../../etc/passwd"),
         ("sed 'w run' D && ./run", "x"),
+        ("sed 'w run' p D && ./run", "x"),
         ("echo D | sh", "x"),
         ("echo D | ./tool", "x"),
         ("echo D | cat | (cat; { if true; then sbcl; fi; })", "x"),
