@@ -1,5 +1,7 @@
 //! What an element was, to know it again.
 
+use std::collections::{HashMap, HashSet};
+
 /// How many names of siblings are kept in clear.
 const CLEAR_SIBLINGS: usize = 40;
 
@@ -194,22 +196,27 @@ impl Fingerprint {
         self.siblings = Some(names);
     }
 
-    /// Whether a sibling had this folded name.
-    pub(crate) fn has_sibling(&self, name: &str) -> bool {
-        let hashed = hash(name);
-        let mut siblings = self.siblings.iter().flatten();
-        siblings.any(|sibling| sibling == name || *sibling == hashed)
+    /// Returns whether a sibling had a folded name. A page may have thousands of them.
+    pub(crate) fn sibling_names(&self) -> impl Fn(&str) -> bool + use<'_> {
+        let siblings = self.siblings.iter().flatten();
+        let siblings: HashSet<&str> = siblings.map(String::as_str).collect();
+        move |name| siblings.contains(name) || siblings.contains(&*hash(name))
     }
 
     /// How many of its siblings are not among these folded names; of several with one name each counts.
-    pub(crate) fn n_leavers(&self, mut names: Vec<String>) -> usize {
+    pub(crate) fn n_leavers(&self, names: impl Iterator<Item = String>) -> usize {
+        let mut left: HashMap<String, usize> = HashMap::new();
+        for name in names {
+            *left.entry(hash(&name)).or_default() += 1;
+        }
         let siblings = self.siblings.iter().flatten();
         let leavers = siblings.filter(|sibling| {
-            let is_it = |name: &String| {
-                name == *sibling || (sibling.starts_with('#') && hash(name) == **sibling)
+            let hashed = match left.contains_key(*sibling) {
+                true => (*sibling).clone(),
+                false => hash(sibling),
             };
-            let at = names.iter().position(is_it);
-            at.map(|at| names.swap_remove(at)).is_none()
+            let n_left = left.get_mut(&hashed).filter(|n_left| **n_left > 0);
+            n_left.map(|n_left| *n_left -= 1).is_none()
         });
         leavers.count()
     }

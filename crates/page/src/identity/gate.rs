@@ -259,8 +259,9 @@ impl Finder<'_> {
             _ => "",
         };
         let stands_there = |one: &DomElement| without_index(&one.xpath) == without_index(old_path);
-        let may_be_renamed =
-            || element.xpath != old_path && self.n_leavers(id, known, resolved) == 1;
+        let may_be_renamed = element.xpath != old_path
+            && newcomers.iter().any(|(_, one)| stands_there(one))
+            && self.n_leavers(id, known, resolved) == 1;
         for &(newcomer, one) in &newcomers {
             let name = self.name_or_text(newcomer, one);
             let why = match () {
@@ -269,7 +270,7 @@ impl Finder<'_> {
                 () if !is_exact && without_signs(&name) == without_signs(known.called()) => {
                     "has its name but for digits and signs"
                 }
-                () if stands_there(one) && may_be_renamed() => "stands where it stood",
+                () if stands_there(one) && may_be_renamed => "stands where it stood",
                 () => continue,
             };
             return Verdict::Ambiguous {
@@ -352,21 +353,21 @@ impl Finder<'_> {
         known: &'s Fingerprint,
         resolved: &'s Resolved<'_>,
     ) -> impl Iterator<Item = (NodeId, &'s DomElement)> {
+        let is_sibling = known.sibling_names();
         self.of_kind(known, &resolved.places)
-            .filter(|(id, element)| {
+            .filter(move |(id, element)| {
                 let name = fold_name(&self.name_or_text(*id, element));
-                !known.has_sibling(&name) && !self.is_called_as(*id, element, known)
+                !is_sibling(&name) && !self.is_called_as(*id, element, known)
             })
     }
 
     /// How many names of its siblings are not there any more.
     fn n_leavers(&self, id: NodeId, known: &Fingerprint, resolved: &Resolved<'_>) -> usize {
-        let names: Vec<String> = self
+        let others = self
             .of_kind(known, &resolved.places)
-            .filter(|(other, _)| *other != id)
-            .map(|(other, element)| fold_name(&self.name_or_text(other, element)))
-            .collect();
-        known.n_leavers(names)
+            .filter(|(other, _)| *other != id);
+        known
+            .n_leavers(others.map(|(other, element)| fold_name(&self.name_or_text(other, element))))
     }
 
     /// The part of the page that the outline of an element is.
