@@ -27,7 +27,7 @@ mod secrets;
 mod tests;
 mod text;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -252,20 +252,9 @@ impl Config {
             {
                 let folder = cwd.clone().unwrap_or_default();
                 let words = [command].into_iter().chain(args);
-                for word in words.chain(env.iter().map(|(_, value)| value)) {
-                    let parts = word.split([' ', '=', '\'', '"', ';']).chain([&**word]);
-                    let parts = parts.filter(|part| !part.is_empty());
-                    // `python3 -m tools.server`
-                    let parts = parts.flat_map(|part| [part.to_owned(), part.replace('.', "/")]);
-                    for path in parts.map(|part| folder.join(part)) {
-                        let forms = MODULES.iter().map(|end| {
-                            let mut form = path.clone().into_os_string();
-                            form.push(end);
-                            PathBuf::from(form)
-                        });
-                        files.extend(forms);
-                    }
-                }
+                let words = words.chain(env.iter().map(|(_, value)| value));
+                let names: BTreeSet<String> = words.flat_map(|word| names_in(word)).collect();
+                files.extend(names.iter().map(|name| folder.join(name)));
             }
             files.extend(server.env_file.clone());
         }
@@ -276,6 +265,15 @@ impl Config {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.servers.iter().map(|server| server.name.as_str())
     }
+}
+
+/// The names of files that may be meant by a word: itself, its parts, and what is run by these as modules.
+fn names_in(word: &str) -> impl Iterator<Item = String> {
+    let parts = word.split([' ', '=', '\'', '"', ';']).chain([word]);
+    let parts = parts.filter(|part| !part.is_empty());
+    // `python3 -m tools.server`
+    let names = parts.flat_map(|part| [part.to_owned(), part.replace('.', "/")]);
+    names.flat_map(|name| MODULES.iter().map(move |end| format!("{name}{end}")))
 }
 
 /// How the names of files may go on that are run by a shorter name.
