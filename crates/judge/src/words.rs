@@ -22,6 +22,16 @@ pub(super) fn count_of(count: u64, noun: &str) -> String {
     }
 }
 
+/// The first three faults, and how many more there are.
+pub(super) fn first_faults<'a>(faults: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let n_more = faults.len().saturating_sub(3);
+    let mut told = faults.take(3).collect::<Vec<_>>().join("; ");
+    if n_more > 0 {
+        told.push_str(&format!("; and {n_more} more"));
+    }
+    told
+}
+
 /// A `usize` as a count of a trace.
 pub(super) fn as_count(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)

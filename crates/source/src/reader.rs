@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, codes, did_you_mean};
 use crate::json::{Node, NodeKind, string_span};
 use crate::value::cut;
 use crate::value::fields::{self, Field};
@@ -168,6 +168,24 @@ impl<'a> Reader<'a> {
     /// The parts of a value that other readers of YAML would take otherwise.
     pub fn doubts_in(&self, span: Span) -> &[AmbiguousScalar] {
         doubts_in(&self.doubts, span)
+    }
+
+    /// Warns about the parts of a value that other readers of YAML would take otherwise; `help` says what to do.
+    pub fn warn_doubts(
+        &mut self,
+        node: &Node,
+        pointer: &str,
+        help: impl Fn(&AmbiguousScalar) -> String,
+    ) {
+        for doubt in self.doubts_in(node.span).to_vec() {
+            let message = format!(
+                "`{}` is read as a string here",
+                cut(self.source.slice(doubt.span), 40)
+            );
+            let diagnostic = self.warning(codes::YAML_DOUBT, doubt.span, message);
+            diagnostic.pointer = Some(pointer.to_owned());
+            diagnostic.help = Some(help(&doubt));
+        }
     }
 
     /// The place of a part of a text; all of it where the text is not written as it is.

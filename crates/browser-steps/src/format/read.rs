@@ -289,15 +289,7 @@ fn sentence(
 
 /// Warns about what YAML may have made of a sentence.
 fn doubts(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
-    for doubt in reader.doubts_in(node.span).to_vec() {
-        let message = format!(
-            "`{}` is read as a string here",
-            cut(reader.source.slice(doubt.span), 40)
-        );
-        let diagnostic = reader.warning(codes::YAML_DOUBT, doubt.span, message);
-        diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic.help = Some("put the sentence in quotes".to_owned());
-    }
+    reader.warn_doubts(node, pointer, |_| "put the sentence in quotes".to_owned());
     let written = reader.source.slice(node.span);
     if written.starts_with(['"', '\'', '|', '>']) {
         return;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::parts::Amount;
 use super::{Assert, Take};
-use crate::mutate::{MOST_CALLS, Mutation, before_answer};
+use crate::mutate::{MOST_CALLS, Mutation, with_before_answer};
 use crate::test_case::Params;
 use crate::view::View;
 use crate::words::{as_count, brief, count_of};
@@ -226,27 +226,17 @@ impl Assert for MaxErrors {
         if trace.end.is_none() || count >= MOST_CALLS {
             return;
         }
-        let mut changed = trace.clone();
-        let at = before_answer(&changed);
-        let ts = changed
-            .events
-            .last()
-            .map(|event| event.ts)
-            .unwrap_or_default();
-        let errors = (0..=count).map(|number| {
-            let error = ErrorHappened {
+        let errors = (0..=count).map(|_| {
+            EventData::ErrorHappened(ErrorHappened {
                 scope: "runtime".to_owned(),
                 tool: None,
                 call_id: None,
                 error_type: "one_too_many".to_owned(),
                 message: "something failed".to_owned(),
                 retryable: false,
-            };
-            let mut event = Event::live(0, ts, EventData::ErrorHappened(error));
-            event.event_id = format!("error-{number}");
-            event
+            })
         });
-        changed.events.splice(at..at, errors);
+        let changed = with_before_answer(trace, "error-", errors);
         take(format!("{} more errors happened", count + 1), None, changed);
     }
 }

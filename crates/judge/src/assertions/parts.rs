@@ -368,18 +368,12 @@ fn number(reader: &mut Reader<'_>, node: &Node, pointer: &str, most: f64) -> Opt
 
 /// Reads a value of any type. Warns about what other readers of YAML would take otherwise.
 pub(crate) fn free(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Json {
-    for doubt in reader.doubts_in(node.span).to_vec() {
-        let message = format!(
-            "`{}` is read as a string here",
-            cut(reader.source.slice(doubt.span), 40)
-        );
-        let diagnostic = reader.warning(codes::YAML_DOUBT, doubt.span, message);
-        diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic.help = Some(format!(
+    reader.warn_doubts(node, pointer, |doubt| {
+        format!(
             "put it in quotes if a string is meant; otherwise {}",
             instead(doubt.taken_for)
-        ));
-    }
+        )
+    });
     node.to_value()
 }
 

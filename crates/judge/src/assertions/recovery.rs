@@ -11,6 +11,7 @@ use super::{Assert, TOOL_TRACE};
 use crate::mutate::Mutation;
 use crate::test_case::Params;
 use crate::view::names_tool;
+use crate::words::first_faults;
 use crate::{Finding, Verdict, View};
 use cuecard_source::value::Json;
 use cuecard_trace::{Event, EventData, ToolCall, ToolResult};
@@ -157,15 +158,7 @@ impl Assert for RetryPolicyRespected {
                 .collect()
         };
         if !faults.is_empty() {
-            let message: Vec<&str> = faults
-                .iter()
-                .take(3)
-                .map(|(fault, _)| fault.as_str())
-                .collect();
-            let mut message = message.join("; ");
-            if faults.len() > 3 {
-                message.push_str(&format!("; and {} more", faults.len() - 3));
-            }
+            let message = first_faults(faults.iter().map(|(fault, _)| &**fault));
             let refs = events_of(&run.calls);
             return Finding::fails(message)
                 .observed(observed)

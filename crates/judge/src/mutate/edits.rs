@@ -119,11 +119,25 @@ pub(crate) fn output_id(trace: &Trace) -> Option<String> {
     Some(answer.event_id.clone())
 }
 
-/// The place right before the last answer.
-pub(crate) fn before_answer(trace: &Trace) -> usize {
+/// Adds events right before the last answer, at the time of the last event. `prefix` and a number are their ids.
+pub(crate) fn with_before_answer(
+    trace: &Trace,
+    prefix: &str,
+    added: impl Iterator<Item = EventData>,
+) -> Trace {
+    let mut changed = trace.clone();
     let is_answer = |event: &Event| matches!(event.data, EventData::FinalOutput(_));
     let place = trace.events.iter().rposition(is_answer);
-    place.unwrap_or(trace.events.len())
+    let at = place.unwrap_or(trace.events.len());
+    let ts = trace.events.last().map(|event| event.ts);
+    let ts = ts.unwrap_or_default();
+    let events = added.zip(0..).map(|(data, number)| {
+        let mut event = Event::live(0, ts, data);
+        event.event_id = format!("{prefix}{number}");
+        event
+    });
+    changed.events.splice(at..at, events);
+    changed
 }
 
 /// Returns a name that a pattern means.
@@ -137,13 +151,6 @@ pub(crate) fn call_more(trace: &Trace, tool: &str, args: Json, times: usize, tak
     if times > MOST_CALLS {
         return;
     }
-    let mut changed = trace.clone();
-    let at = before_answer(&changed);
-    let ts = changed
-        .events
-        .last()
-        .map(|event| event.ts)
-        .unwrap_or_default();
     let args = Arc::new(args);
     let calls = (0..times).flat_map(|number| {
         let call_id: Arc<str> = format!("forbidden-{number}").into();
@@ -166,13 +173,7 @@ pub(crate) fn call_more(trace: &Trace, tool: &str, args: Json, times: usize, tak
         };
         [EventData::ToolCall(call), EventData::ToolResult(result)]
     });
-    let events = calls.zip(0..).map(|(data, number)| {
-        let mut event = Event::live(0, ts, data);
-        event.event_id = format!("forbidden-e{number}");
-        event
-    });
-    let events: Vec<Event> = events.collect();
-    changed.events.splice(at..at, events);
+    let changed = with_before_answer(trace, "forbidden-e", calls);
     let change = match times {
         1 => format!("`{tool}` is called, which is forbidden"),
         times => format!("`{tool}` is called {times} times more, which is too often"),

@@ -12,8 +12,8 @@ mod edits;
 use std::collections::{BTreeMap, HashSet};
 
 pub(crate) use edits::{
-    MOST_CALLS, OTHER_TOOL, alter_leaves, before_answer, call_more, name_for, output_id, say_more,
-    with_output, without,
+    MOST_CALLS, OTHER_TOOL, alter_leaves, call_more, name_for, output_id, say_more,
+    with_before_answer, with_output, without,
 };
 
 use super::{Outcome, OutcomeStatus};

@@ -11,6 +11,7 @@ use crate::assertions::{Assert, Take};
 use crate::mutate::{Mutation, output_id, with_output};
 use crate::test_case::Params;
 use crate::text::{excerpt, fold, plain, squeeze};
+use crate::words::first_faults;
 use crate::{Finding, Verdict, View};
 use cuecard_source::value::Json;
 use cuecard_trace::{Event, EventData, MemoryRead, Trace};
@@ -114,15 +115,7 @@ impl Assert for NoCrossGroupMemoryUse {
             "faults": faults.iter().take(20).map(|(fault, _)| fault).collect::<Vec<_>>(),
         });
         if !faults.is_empty() {
-            let told: Vec<&str> = faults
-                .iter()
-                .take(3)
-                .map(|(fault, _)| fault.as_str())
-                .collect();
-            let mut message = told.join("; ");
-            if faults.len() > 3 {
-                message.push_str(&format!("; and {} more", faults.len() - 3));
-            }
+            let message = first_faults(faults.iter().map(|(fault, _)| &**fault));
             let refs: Vec<&str> = faults
                 .iter()
                 .map(|(_, id)| *id)
