@@ -431,7 +431,7 @@ fn statements(output: &str) -> impl Iterator<Item = &str> {
 fn clause_before(before: &str) -> String {
     static BREAK: LazyLock<Regex> = LazyLock::new(|| {
         pattern(&[
-            r"[,:.]\s|[;!?()\n–—]|\s-+\s|[。，；：！？、]|\b(?:but|and|while|whereas|although|though|however|because|which|aber|sondern|und|während|obwohl|weil|mais|et|pero|sino|y|ma|maar|en)\b",
+            r"[,:.]\s|[;!?()\n–—❌✗✘✅✔✓☑]|\s-+\s|[。，；：！？、]|\b(?:but|and|while|whereas|although|though|however|because|which|aber|sondern|und|während|obwohl|weil|mais|et|pero|sino|y|ma|maar|en)\b",
         ])
     });
     let start = BREAK

@@ -110,13 +110,10 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
         }
         if fact.unit.is_none() {
             let is_part = |source: &Fact| match source.value {
-                Value::Date(parts) => parts
+                Value::Date(parts) | Value::Time(parts) => parts
                     .iter()
                     .flatten()
                     .any(|part| f64::from(*part) == number),
-                Value::Time(hour, minute) => {
-                    f64::from(hour) == number || f64::from(minute) == number
-                }
                 _ => false,
             };
             if sources.facts().any(is_part) {
@@ -124,6 +121,13 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
             }
             if stands_in(&text.to_lowercase(), &sources.all_text) {
                 return unproven(format!("{text} is a part of a longer value"));
+            }
+            let has_lines = |(result, _): &(std::rc::Rc<Json>, bool)| {
+                let n_lines = result.as_str().map_or(0, |text| text.lines().count());
+                n_lines > 1 && number.fract() == 0.0 && (1.0..=n_lines as f64).contains(&number)
+            };
+            if sources.results.iter().any(has_lines) {
+                return unproven(format!("{text} may be a count of lines"));
             }
         }
     }

@@ -23,7 +23,7 @@ pub(super) struct Piece {
 
 impl Piece {
     fn new(text: &str, facts: Vec<Fact>, words: Vec<Word>, is_denied: bool, roles: Roles) -> Self {
-        const NOBODY: &[&str] = &["nobody", "nothing", "niemand", "nichts"];
+        const NOBODY: &[&str] = &["nobody", "nothing", "neither", "niemand", "nichts", "weder"];
         let is_none = |fact: &Fact| fact.is_zero() && fact.text.chars().all(char::is_alphabetic);
         let lower = text.to_lowercase();
         let mut words_of_text = lower.split(|letter: char| !letter.is_alphabetic());
@@ -134,7 +134,7 @@ pub(super) fn pieces(text: &str, language: Option<Language>, names: bool) -> Pie
 fn cuts(text: &str, said: &Said, kind: Option<Rival>, groups: &[(i64, i64)]) -> Vec<i64> {
     pattern!(
         STRONG,
-        r"(?i)[;.·|]\s+|,\s+(?:and |or |und |oder )?|\s+(?:and|or|und|oder|as well as|sowie|versus|vs\.?|against)\s+|:\s+|\s[–-]\s|\s*[()]\s*"
+        r"(?i)[;.·|]\s+|,\s+(?:and |or |und |oder )?|\s+(?:and|or|und|oder|while|as well as|sowie|versus|vs\.?|against)\s+|:\s+|\s[–-]\s|\s*[()]\s*"
     );
     pattern!(
         WEAK,
@@ -277,6 +277,18 @@ fn items(
         {
             facts.extend(from.facts_after.iter().filter(|fact| fact.rival() != kind));
             words.extend(&from.after);
+        }
+        // `Rooms 12 and 14 are booked`: both are.
+        let is_bare = kind.is_some()
+            && zone.after.is_empty()
+            && zone.facts_after.is_empty()
+            && !has_verb(zone.text);
+        let next = zones[idx + 1..]
+            .iter()
+            .take_while(|next| next.before.is_empty());
+        if is_bare && let Some(next) = { next }.find(|next| has_verb(next.text)) {
+            words.extend(&next.after);
+            n_denials += next.n_denials - next.n_denials_before;
         }
         let facts = facts.into_iter().cloned().collect();
         let words = words.into_iter().cloned();

@@ -1,6 +1,6 @@
 //! Claims about records: objects of results, their fields and lists.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::data::{CURRENCIES, OFF, ON, QUANTIFIERS, RESTRICTING, names_dimension};
 use super::facts::{Fact, Value, Word, read};
@@ -144,8 +144,14 @@ impl Prover<'_> {
             if !has_same_roles(piece, roles) {
                 continue;
             }
-            let tells = |field: &&&Field| field.kind != FieldKind::List;
-            let of_used = used_falsy.iter().chain(used.iter().filter(tells));
+            // A sign in quotes is a value: `The winner is "no".`
+            let quotes = |fact: &Fact| matches!(fact.value, Value::Quote(_));
+            let is_quoted = |field: &Field| {
+                let mut quoted = piece.facts.iter().filter(|fact| quotes(fact));
+                quoted.any(|fact| plain(&fact.text) == field.value)
+            };
+            let tells = |field: &&&Field| field.kind != FieldKind::List && !is_quoted(field);
+            let of_used = used_falsy.iter().chain(&used).filter(tells);
             let is_field_denied = of_used.clone().any(|field| field.is_denied);
             // `enabled, but not active`: each has a sign of its own.
             let mut seen = BTreeSet::new();
@@ -190,8 +196,14 @@ impl Prover<'_> {
         }
     }
 
-    /// Whether what is said of no entry holds for each entry of the list that a record is of, or names the record.
-    pub(super) fn is_none_of_all(&self, piece: &Piece, idx: usize) -> bool {
+    /// Whether what is said of all entries, or of none, holds for each of the list that a record is of, or names the record.
+    /// `known` is what is known of lists.
+    pub(super) fn is_so_of_all<'r>(
+        &'r self,
+        piece: &Piece,
+        idx: usize,
+        known: &mut HashMap<&'r [String], bool>,
+    ) -> bool {
         let record = &self.sources.records[idx];
         let is_named = record.fields.iter().any(|field| {
             let is_carried = || {
@@ -211,8 +223,9 @@ impl Prover<'_> {
                     && !other.is_stale
                     && other.group.iter().any(|part| part == "[]")
             });
-        is_named
-            || others.all(|(idx, _)| matches!(self.by_record(piece, idx), ByRecord::Supported(_)))
+        let mut is_so =
+            || others.all(|(idx, _)| matches!(self.by_record(piece, idx), ByRecord::Supported(_)));
+        is_named || *known.entry(&record.group).or_insert_with(&mut is_so)
     }
 
     fn try_record<'f>(
@@ -228,9 +241,9 @@ impl Prover<'_> {
             _ => BTreeSet::new(),
         };
         let mine: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();
+        let is_own = |field: &Field| record.fields.iter().any(|own| std::ptr::eq(own, field));
         let in_head = |stem: &str| {
-            record.header.words.contains(stem)
-                || fields.iter().any(|field| field.words.contains(stem))
+            record.header.words.contains(stem) || self.sources.is_said_around(record, fields, stem)
         };
         let (mut keys, mut used): (BTreeSet<&str>, Vec<&Field>) = (BTreeSet::new(), Vec::new());
         for field in fields {
@@ -262,7 +275,6 @@ impl Prover<'_> {
         }
         let has_stem = |stem: &str| in_head(stem) || keys.contains(stem);
         // A number of what is around is one of this record only by its key.
-        let is_own = |field: &Field| record.fields.iter().any(|own| std::ptr::eq(own, field));
         let is_told = |field: &Field, fact: &Fact| {
             let has_key = || field.keys.iter().any(|key| mine.contains(key.as_str()));
             // `previous_version` is no version of this one.
@@ -452,13 +464,8 @@ impl Prover<'_> {
             if !others.iter().all(is_given) {
                 continue;
             }
-            let words_of = |item: &Json| {
-                let mut texts = Vec::new();
-                leaves("", item, &mut |_, leaf| texts.extend(leaf.as_str()));
-                stems(&texts.join(" . "), language)
-            };
-            let words: Vec<BTreeSet<String>> = list.items.iter().map(words_of).collect();
-            let hits = words
+            let hits = list
+                .words(language)
                 .iter()
                 .filter(|words| wanted.iter().all(|word| words.contains(*word)));
             let hits: Vec<&BTreeSet<String>> = hits.collect();
@@ -614,7 +621,7 @@ impl Prover<'_> {
         let mut here: BTreeSet<&str> = self.sources.namings(&piece.text).into_iter().collect();
         let by_words = said.iter().copied().filter(|name| {
             let words = stems(name, language.or(Some(Language::English)));
-            words.iter().all(|word| mine.contains(word.as_str()))
+            !words.is_empty() && words.iter().all(|word| mine.contains(word.as_str()))
         });
         here.extend(by_words);
         if names.iter().all(BTreeSet::is_empty) {
@@ -663,7 +670,17 @@ impl Prover<'_> {
                     let is_other_field = |around: &&Field| {
                         !std::ptr::eq(*around, own) && around.value == field.value
                     };
+                    // Of several records with that name one has it.
+                    let is_namesake = |(other, record): (usize, &Record)| {
+                        !record.is_stale
+                            && !names[other].is_disjoint(&here)
+                            && record
+                                .fields
+                                .iter()
+                                .any(|own| own.key == field.key && own.value == field.value)
+                    };
                     let is_own_too = says(own)
+                        || records.iter().enumerate().any(is_namesake)
                         || self
                             .sources
                             .fields(idx, |_| true)

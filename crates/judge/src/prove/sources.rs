@@ -1,5 +1,6 @@
 //! What results say: passages of texts, and records with fields.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -17,6 +18,9 @@ use super::text::{
 
 /// So many passages and fields of all results are read.
 const MOST: usize = 20_000;
+
+/// After so many facts that calls were made with no more are read.
+const MOST_KNOWN: usize = 2_000;
 
 /// So deep results are read.
 const DEEPEST: usize = 64;
@@ -98,6 +102,29 @@ pub(super) struct Record {
 pub(super) struct List {
     pub(super) items: Vec<Json>,
     pub(super) header: Rc<Header>,
+    /// The words of each item, once they were asked for.
+    words: OnceCell<Vec<BTreeSet<String>>>,
+}
+
+impl List {
+    fn new(items: &[Json], header: Rc<Header>) -> Self {
+        Self {
+            items: items.to_vec(),
+            header,
+            words: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn words(&self, language: Option<Language>) -> &[BTreeSet<String>] {
+        self.words.get_or_init(|| {
+            let words = self.items.iter().map(|item| {
+                let mut texts = Vec::new();
+                leaves("", item, &mut |_, leaf| texts.extend(leaf.as_str()));
+                stems(&texts.join(" . "), language)
+            });
+            words.collect()
+        })
+    }
 }
 
 /// A result of a tool that counts.
@@ -133,6 +160,8 @@ pub(super) struct Sources {
     names: Names,
     /// Keys whose values tell records apart, with the groups of these records.
     telling_keys: HashMap<String, Vec<Vec<String>>>,
+    /// The ways to objects and lists, by the words of their keys.
+    ways: HashMap<String, BTreeSet<Vec<String>>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
     titles: Names,
 }
@@ -232,6 +261,7 @@ impl Sources {
     pub(super) fn new(
         results: &[ResultOf<'_>],
         said: &[&str],
+        arguments: &[&Json],
         language_of_answer: Option<Language>,
     ) -> Self {
         let mut sources = Self {
@@ -253,18 +283,29 @@ impl Sources {
                     sources.text(sentence, None, &Rc::default(), None);
                 }
             }
-            let own = language(&folded, None).or(Some(Language::English));
-            let words = read(&folded, own, true);
-            sources.known.extend(words.facts);
-            sources
-                .known_names
-                .extend(words.words.into_iter().map(|word| word.stem));
-            sources.all_text.push('\n');
-            sources.all_text.push_str(&plain(text));
+            sources.know(text);
+        }
+        for arguments in arguments {
+            leaves("", arguments, &mut |_, leaf| {
+                if sources.known.len() < MOST_KNOWN {
+                    sources.know(&shown(leaf));
+                }
+            });
         }
         sources.find_telling_keys();
         sources.names = sources.naming_values();
         sources
+    }
+
+    /// Takes note of a text that proves nothing, and of which nothing is invented.
+    fn know(&mut self, text: &str) {
+        let own = language(text, None).or(Some(Language::English));
+        let said = read(text, own, true);
+        self.known.extend(said.facts);
+        self.known_names
+            .extend(said.words.into_iter().map(|word| word.stem));
+        self.all_text.push('\n');
+        self.all_text.push_str(&plain(text));
     }
 
     fn add(&mut self, result: &ResultOf<'_>, is_stale: bool) {
@@ -428,10 +469,7 @@ impl Sources {
                 }
             }
             Json::Array(items) => {
-                self.lists.push(List {
-                    items: items.clone(),
-                    header: header.clone(),
-                });
+                self.lists.push(List::new(items, header.clone()));
                 path.push("[]".to_owned());
                 for item in items {
                     self.walk(item, event, header, path, parent, unit);
@@ -464,16 +502,16 @@ impl Sources {
         let below = |header: &Header| Rc::new(header.plus(&words, own));
         if is_nested {
             path.push(key.to_owned());
+            for stem in stems(&words, own) {
+                self.ways.entry(stem).or_default().insert(path.clone());
+            }
             self.walk(value, event, &below(header), path, Some(record), unit);
             path.pop();
             return;
         }
         match value {
             Json::Array(items) => {
-                self.lists.push(List {
-                    items: items.clone(),
-                    header: below(header),
-                });
+                self.lists.push(List::new(items, below(header)));
                 for item in items {
                     self.unit(&shown(item));
                 }
@@ -597,6 +635,21 @@ impl Sources {
         for (key, group) in telling {
             self.telling_keys.entry(key).or_default().push(group);
         }
+    }
+
+    /// Whether a value of a record, or one around it, has a word. A word of the key of another object around counts only there:
+    /// `shipping` is what stands below that key, not beside it.
+    pub(super) fn is_said_around(&self, record: &Record, fields: &[&Field], stem: &str) -> bool {
+        let is_own = |field: &Field| record.fields.iter().any(|own| std::ptr::eq(own, field));
+        let is_of_other = || {
+            let group = record.group.as_slice();
+            self.ways.get(stem).is_some_and(|ways| {
+                let mut ways = ways.iter();
+                ways.all(|way| !group.starts_with(way) && !way.starts_with(group))
+            })
+        };
+        let mut said = fields.iter().filter(|field| field.words.contains(stem));
+        said.any(|field| is_own(field) || !is_of_other())
     }
 
     /// Whether a field names its record: its key says so, or it is the first and a text.

@@ -1,5 +1,6 @@
 //! Folding, stems, languages, sentences, clauses and blocks of Markdown.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
@@ -128,7 +129,7 @@ pub(super) fn language(text: &str, fallback: Option<Language>) -> Option<Languag
 
 /// The sentences of a text, without those of its lines that are empty.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
-    pattern!(END, r#"[.!?…]+["')\]]*|\n+"#);
+    pattern!(END, r#"[.!?…]+["')\]]*|[。！？؟⁇⁈‽]+|\n+"#);
     pattern!(LAST, r"([\w.]+)\.$");
     pattern!(
         GOES_ON,
@@ -137,7 +138,14 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let (mut found, mut start) = (Vec::new(), 0);
     for end in END.find_iter(text) {
         let rest = &text[end.end()..];
-        let is_line = end.as_str().starts_with('\n');
+        let is_line = end
+            .as_str()
+            .starts_with(['\n', '。', '！', '？', '؟', '⁇', '⁈', '‽']);
+        // `"Lunch on Friday?" is from Tara.`
+        let is_quoted = end.as_str().ends_with('"');
+        if is_quoted && rest.trim_start().starts_with(char::is_lowercase) {
+            continue;
+        }
         if !is_line && !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
             continue;
         }
@@ -160,10 +168,11 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
             // `22 °C. It` and `9 a.m. It` end.
             let lower = word.to_lowercase();
             let begins = rest.trim_start().starts_with(char::is_uppercase);
-            let may_end = matches!(
-                lower.as_str(),
-                "a.m" | "p.m" | "inc" | "ltd" | "co" | "u.s" | "etc"
-            );
+            let may_end = match lower.as_str() {
+                "a.m" | "p.m" | "etc" => true,
+                "inc" | "ltd" | "co" | "u.s" => is_word,
+                _ => false,
+            };
             let is_degree = text[..end.start()]
                 .trim_end_matches(char::is_alphabetic)
                 .ends_with('°');
@@ -243,6 +252,8 @@ struct Blocks {
     row: Vec<String>,
     n_rows: usize,
     column: usize,
+    /// First cells of several rows of the table: the second cells name these rows, too.
+    repeated: HashSet<String>,
     /// Whether the first column has the numbers of the rows.
     is_ranked: bool,
     is_head: bool,
@@ -278,6 +289,21 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
             }
             Event::End(TagEnd::Item | TagEnd::Paragraph) => blocks.paragraph(&text, range.end),
             Event::End(TagEnd::Heading(level)) => blocks.heading(level),
+            Event::Start(Tag::Table(_)) => {
+                let rows = text[range].lines();
+                let first = |row: &str| {
+                    row.trim()
+                        .trim_start_matches("|")
+                        .split("|")
+                        .next()
+                        .map(plain)
+                };
+                let mut seen = HashSet::new();
+                let firsts = rows.filter_map(first);
+                blocks.repeated = firsts
+                    .filter(|cell: &String| !seen.insert(cell.clone()))
+                    .collect();
+            }
             Event::Start(Tag::TableHead) => {
                 blocks.columns.clear();
                 blocks.row.clear();
@@ -401,7 +427,9 @@ impl Blocks {
         let over = match self.row.first() {
             Some(first) => {
                 let column = self.columns.get(self.column).cloned();
-                [Some(first.clone()), column]
+                let is_one_of = |_: &&String| self.repeated.contains(&plain(first));
+                let second = self.row.get(1).filter(is_one_of).cloned();
+                [Some(first.clone()), second, column]
                     .into_iter()
                     .flatten()
                     .collect()

@@ -459,7 +459,9 @@ fn speakers(text: &str, language: Language) -> Vec<NameSpan> {
                 return false;
             };
             let gap = &text[tokens[span.last].start + tokens[span.last].text.len()..verb.start];
-            SAYS.contains(&verb.text)
+            let finds = matches!(verb.text, "found" | "finds" | "shows" | "showed");
+            let is_that = after.next().is_some_and(|next| next.text == "that");
+            (SAYS.contains(&verb.text) || (finds && is_that))
                 && !gap.contains(['.', ',', ';', ':', '!', '?', '\n', '('])
                 && span
                     .words

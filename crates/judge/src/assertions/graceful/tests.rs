@@ -28,6 +28,7 @@ fn failures_are_admitted() {
         "I couldn’t fetch today's daily digest because the source request timed out. Please try again later.",
         "The digest was not sent successfully: the fetch failed.",
         "Unable to reach the site, so nothing has been sent.",
+        "❌ Booking failed.",
         "The fetch failed; once it works the digest will be sent successfully.",
         "There was an error. No email was sent.",
         "Der Abruf ist fehlgeschlagen.",
