@@ -673,6 +673,7 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
     for (phrase, instead) in [
         ("e-mail", " email"),
         ("no longer", "not      "),
+        ("no one ", "nobody "),
         ("nicht mehr", "nicht     "),
     ] {
         for (at, _) in lower.match_indices(phrase) {

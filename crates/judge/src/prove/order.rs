@@ -99,7 +99,21 @@ pub(super) fn is_no_count(
     field: &Field,
     list: &BTreeSet<String>,
 ) -> bool {
-    if claim.number().is_none_or(|number| number == 1.0) || claim.unit.is_some() || claim.at < 0 {
+    let Some(number) = claim
+        .number()
+        .filter(|_| claim.unit.is_none() && claim.at >= 0)
+    else {
+        return true;
+    };
+    // `3 open orders` are no `priority: 3`.
+    let behind = piece.words.iter().filter(|word| word.at > claim.at);
+    let mut noun = behind.take_while(|word| !word.glue.is_be && word.glue.role.is_none());
+    let is_counted =
+        |word: &Word| list.contains(&word.stem) && (number == 1.0 || word.lower.ends_with('s'));
+    if noun.any(|word| is_counted(word) && !field.keys.contains(&word.stem)) {
+        return false;
+    }
+    if number == 1.0 {
         return true;
     }
     // `Cars: 4`

@@ -99,9 +99,16 @@ impl Prover<'_> {
         let mut carried = self.hanging(claim, &naming);
         let hangs = !carried.words.is_empty() || !carried.facts.is_empty();
         // A sentence says by itself what it is about.
-        let is_label = claim.text.split_whitespace().count() < 4;
+        let is_sentence = claim.text.trim_end().ends_with(['.', '!', '"', ')']);
+        let is_label = claim.text.split_whitespace().count() < 4 || !is_sentence;
         if !(hangs && is_label) && self.sources.units.contains(&plain(&claim.text)) {
             return Proof::new(Supported, "it stands there as it is");
+        }
+        // What says only a value or a flag of what hangs under it says nothing alone.
+        let is_lead = claim.n_below > 0
+            && (claim.kind == BlockKind::Heading || claim.text.trim_end().ends_with(':'));
+        if is_lead && self.sources.is_value(&read(&claim.text, language, false)) {
+            return Proof::new(Supported, "it leads to what hangs under it");
         }
         let whole = pieces(&claim.text, language, names).whole;
         let is_below =
@@ -260,7 +267,8 @@ impl Prover<'_> {
                 .iter()
                 .filter(|fact| is_bound || matches!(fact.value, Value::Id(_) | Value::Date(_)));
             carried.facts.extend(facts.map(Fact::carried));
-            carried.is_denied ^= is_bound && said.n_denials() % 2 == 1;
+            let n_denials = said.n_denials() - self.sources.denials_in_names(over);
+            carried.is_denied ^= is_bound && n_denials % 2 == 1;
             let words = said
                 .words
                 .iter()
@@ -593,13 +601,17 @@ impl Prover<'_> {
         let has_same_roles = || has_same_roles(piece, [&passage.header.roles]);
         match align(piece, own) {
             _ if passage.is_stale => found.is_old = true,
-            Alignment::Same { is_denied } if !is_restricted && has_same_roles() => {
+            Alignment::Same {
+                is_denied,
+                is_whole,
+            } if !is_restricted && has_same_roles() => {
                 let is_same =
                     (usize::from(piece.is_denied) + n_flips) % 2 == usize::from(is_denied);
-                let slot = if is_same {
-                    &mut found.proof
-                } else {
-                    &mut found.opposed
+                let slot = match is_same {
+                    // `We do not deliver to Malta` says of other places nothing.
+                    true if is_denied && !is_whole => &mut found.other_order,
+                    true => &mut found.proof,
+                    false => &mut found.opposed,
                 };
                 *slot = Some(place());
             }

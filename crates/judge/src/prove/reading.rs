@@ -8,7 +8,7 @@ use super::ProofRules;
 use super::data::CURRENCIES;
 use super::facts::{Fact, Value, Word, read};
 use super::glue::Glue;
-use super::pieces::{Pieces, pieces};
+use super::pieces::parts;
 use super::same::{Same, same};
 use super::sources::{stands_in, stems};
 use super::text::{Language, clauses, fold, language, plain, sentences};
@@ -118,23 +118,18 @@ impl Wanted {
         let said = read(sentence, self.language, false);
         let found = self.glue_in(&said.words, &said.facts)?;
         let (first, _) = found.first()?;
-        let parts = clauses(sentence, self.language).into_iter();
-        let mut parts = parts.flat_map(|clause| {
-            let Pieces { whole, items } = pieces(clause, self.language, false);
-            items.into_iter().chain([whole])
-        });
-        let part = parts.find(|part| self.glue_in(&part.words, &part.facts).is_some());
-        let denies = match part {
-            Some(part) => part.is_denied || denies_elsewhere(&part.text),
-            None => is_denied(sentence),
-        };
+        let at = usize::try_from(*first).unwrap_or_default();
+        let start = |part: &&str| part.as_ptr() as usize - sentence.as_ptr() as usize;
+        let clauses = clauses(sentence, self.language).into_iter();
+        let parts = clauses.flat_map(parts).filter(|part| start(part) <= at);
+        let denies = is_denied(parts.last().unwrap_or(sentence));
         let is_bare = |fact: &Fact| fact.number().is_some() && fact.unit.is_none();
         let is_denied = found.iter().any(|(_, glue)| glue.denials.len() % 2 == 1);
         Some(Mention {
             sentence,
             is_denied: is_denied || denies != self.is_denial,
             role: found.iter().find_map(|(_, glue)| glue.role.clone()),
-            at: usize::try_from(*first).unwrap_or_default(),
+            at,
             is_bare: self.words.is_empty() && self.facts.iter().all(is_bare),
         })
     }
@@ -170,22 +165,20 @@ pub(crate) fn words_of(text: &str, other: &str) -> (bool, bool) {
 
 /// Whether a clause is denied: an odd number of its words deny.
 pub(crate) fn is_denied(clause: &str) -> bool {
-    match read(clause, language_of(clause), false).n_denials() {
-        0 => denies_elsewhere(clause),
-        count => count % 2 == 1,
-    }
-}
-
-/// The same by the words of languages without data, where they are none of the commonest words of others.
-fn denies_elsewhere(clause: &str) -> bool {
+    /// Words that deny in languages without data, where they are none of the commonest words of others.
     const OTHERS: &[&str] = &[
         "pas", "jamais", "aucun", "aucune", "nunca", "ningún", "ninguna", "sin", "non", "mai",
         "não", "niet", "geen", "inte", "ikke", "не", "нет", "nie",
     ];
     const SIGNS: &[char] = &['不', '没', '無', '无', '未'];
-    let words = clause.split(|letter: char| !letter.is_alphabetic());
-    let count = words.filter(|word| OTHERS.contains(&word.to_lowercase().as_str()));
-    count.count() % 2 == 1 || clause.contains(SIGNS) || clause.contains("ません")
+    match read(clause, language_of(clause), false).n_denials() {
+        0 => {
+            let words = clause.split(|letter: char| !letter.is_alphabetic());
+            let count = words.filter(|word| OTHERS.contains(&word.to_lowercase().as_str()));
+            count.count() % 2 == 1 || clause.contains(SIGNS) || clause.contains("ません")
+        }
+        count => count % 2 == 1,
+    }
 }
 
 /// A value in a text.

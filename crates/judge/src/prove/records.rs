@@ -150,7 +150,19 @@ impl Prover<'_> {
                 let mut quoted = piece.facts.iter().filter(|fact| quotes(fact));
                 quoted.any(|fact| plain(&fact.text) == field.value)
             };
-            let tells = |field: &&&Field| field.kind != FieldKind::List && !is_quoted(field);
+            // A name that is said whole is one word, whatever it denies.
+            let is_named = |field: &Field| {
+                let mut own = piece.words.iter().filter(|word| word.at >= 0);
+                field.kind == FieldKind::Text
+                    && is_naming(&field.key)
+                    && (stands_in(&field.value, &plain(&piece.text))
+                        || !own.any(|word| field.words.contains(&word.stem)))
+            };
+            let tells = |field: &&&Field| {
+                field.kind != FieldKind::List
+                    && !is_quoted(field)
+                    && !(field.is_denied && is_named(field))
+            };
             let of_used = used_falsy.iter().chain(&used).filter(tells);
             let is_field_denied = of_used.clone().any(|field| field.is_denied);
             // `enabled, but not active`: each has a sign of its own.

@@ -9,9 +9,10 @@ use cuecard_source::value::Json;
 use super::data::{SIGN_VALUES, UNIT_KEYS};
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
 use super::keys::{is_naming, is_search, key_text, with_unit};
+use super::order::lacking;
 use super::pieces::{Piece, piece};
 use super::same::{Same, same};
-use super::shapes::opened;
+use super::shapes::{opened, without_tables};
 use super::text::{
     BlockKind, Language, blocks, clauses, fold, language, pattern, plain, sentences,
 };
@@ -310,6 +311,7 @@ impl Sources {
 
     fn add(&mut self, result: &ResultOf<'_>, is_stale: bool) {
         let (n_passages, n_records) = (self.passages.len(), self.records.len());
+        let n_lists = self.lists.len();
         let units = is_stale.then(|| self.units.clone());
         let tool = key_text(&result.tool.replace("__", " "));
         let mut header = Header::default().plus(&tool, Some(Language::English));
@@ -342,6 +344,7 @@ impl Sources {
         }
         if let Some(units) = units {
             self.units = units;
+            self.lists.truncate(n_lists);
         }
         self.all_text.push('\n');
         self.all_text.push_str(&plain(&shown(&value)));
@@ -392,7 +395,15 @@ impl Sources {
         for line in fold(text).lines().filter(|_| is_result) {
             self.unit(&MARK.replace(line, ""));
         }
-        for block in blocks(text) {
+        let (rest, tables) = match is_result {
+            true => without_tables(text),
+            false => (text.to_owned(), Vec::new()),
+        };
+        for (names, table) in tables {
+            let event = event.unwrap_or_default();
+            self.walk(&table, event, header, &mut vec![names], record, None);
+        }
+        for block in blocks(&rest) {
             if self.is_full() {
                 return;
             }
@@ -558,7 +569,7 @@ impl Sources {
             facts: Vec::new(),
             words: BTreeSet::new(),
             keys: stems(head, own),
-            is_denied: ((of_value.denials.len() % 2 == 1 && !is_name) || kind == FieldKind::Falsy)
+            is_denied: (of_value.denials.len() % 2 == 1 || kind == FieldKind::Falsy)
                 != (read(head, own, false).n_denials() % 2 == 1),
             kind,
             roles: said.roles,
@@ -713,28 +724,49 @@ impl Sources {
     pub(super) fn is_value(&self, said: &Said) -> bool {
         let has_all = |record: usize| {
             let fields = self.fields(record, |_| true);
-            let has_word = |word: &Word| {
+            let header = &self.records[record].header.words;
+            let is_value = |stem: &str| {
                 fields.iter().any(|field| {
                     let is_sign = matches!(field.kind, FieldKind::True | FieldKind::Falsy);
-                    field.words.contains(&word.stem) || (is_sign && field.keys.contains(&word.stem))
+                    field.words.contains(stem) || (is_sign && field.keys.contains(stem))
                 })
             };
+            let says = |word: &Word| {
+                lacking(std::slice::from_ref(word), &is_value, self.language)
+                    .0
+                    .is_empty()
+            };
+            // `Unpaid invoices`, and `State: open`
+            let names = |word: &Word| {
+                header.contains(&word.stem)
+                    || fields.iter().any(|field| field.keys.contains(&word.stem))
+            };
+            let has_word = |word: &Word| says(word) || names(word);
+            let has_value = !said.facts.is_empty() || said.words.iter().any(says);
             let has_fact = |claim: &Fact| {
                 let mut facts = fields.iter().flat_map(|field| &field.facts);
                 facts.any(|fact| same(claim, fact) == Same::Yes)
             };
-            said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
+            has_value && said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
         };
         !(said.words.is_empty() && said.facts.is_empty()) && (0..self.records.len()).any(has_all)
     }
 
     /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.
     pub(super) fn denials_in_names(&self, text: &str) -> usize {
+        let own = |text: &str| read(text, self.language, false).n_denials();
         let names = self.titles_in(text).into_iter();
-        names
-            .map(|name| read(name, self.language, false).n_denials())
-            .max()
-            .unwrap_or(0)
+        let names: Vec<&str> = names.filter(|name| own(name) > 0).collect();
+        let mut bare = fold(text);
+        for name in &names {
+            while let Some(at) = bare.to_ascii_lowercase().find(name) {
+                bare.replace_range(at..at + name.len(), " name ");
+            }
+        }
+        match names.is_empty() {
+            true => 0,
+            false => own(text).saturating_sub(own(&bare)),
+        }
     }
 
     /// All facts of results and of what the user stated, with those of headers.

@@ -588,6 +588,8 @@ fn several_records_are_not_one() {
         (people(), "Each of them is active.", false),
         (people(), "They are active.", false),
         (people(), "They are not active.", false),
+        (people(), "No one is active.", false),
+        (people(), "No one has paid.", true),
         (people(), "Ada is active, and so is Bob.", false),
         (people(), "Ada is active; Bob is too.", false),
         (people(), "Ada is active, but Bob is not active.", true),
@@ -612,6 +614,70 @@ fn several_records_are_not_one() {
         (order(), "It is shipped to Uppsala.", true),
         (order(), "It is shipped to Kungsgatan 12, Stockholm.", false),
         (order(), "The shipping address is Kungsgatan 12.", false),
+    ]);
+}
+
+/// A name is one word, and a line that says a value of the items below it belongs to each.
+#[test]
+fn names_and_lead_ins_are_read_whole() {
+    let issues = || {
+        json!({"issues": [
+            {"title": "Login does not work on Safari", "state": "open", "blocked": false},
+            {"title": "Export without header", "state": "closed", "blocked": true},
+        ]})
+    };
+    let invoices = || json!({"invoices": [{"id": "INV-1", "paid": true, "state": "closed"}, {"id": "INV-2", "paid": false, "state": "open"}]});
+    let staff = || json!([{"name": "Dora Klein", "remote": true}, {"name": "Emil Sand", "remote": false}, {"name": "Fay Okoro", "remote": true}]);
+    let orders = || json!({"orders": [{"id": "A1", "state": "open", "priority": 3}, {"id": "A2", "state": "open", "priority": 1}]});
+    let table = || {
+        json!(
+            "# People\n\n| name | city | active |\n|---|---|---|\n| Ann Lee | Graz | true |\n| Bo Kim | Porto | false |"
+        )
+    };
+    check(&[
+        (issues(), "\"Login does not work on Safari\" is open.", true),
+        (
+            issues(),
+            "\"Login does not work on Safari\" is not blocked.",
+            true,
+        ),
+        (
+            issues(),
+            "\"Login does not work on Safari\" is blocked.",
+            false,
+        ),
+        (issues(), "Login works on Safari.", false),
+        (issues(), "\"Export without header\" is not blocked.", false),
+        (invoices(), "Unpaid invoices:\n- INV-2", true),
+        (invoices(), "Unpaid invoices:\n- INV-1", false),
+        (invoices(), "These invoices are not paid:\n- INV-1", false),
+        (
+            invoices(),
+            "Here are the invoices that aren't paid:\n- INV-2",
+            true,
+        ),
+        (invoices(), "## Open invoices\n\n- INV-1", false),
+        (staff(), "Dora Klein and Fay Okoro are remote.", true),
+        (staff(), "Emil Sand and Dora Klein are remote.", false),
+        (orders(), "There are 3 open orders.", false),
+        (orders(), "There is one order.", false),
+        (table(), "Bo Kim is active.", false),
+        (table(), "Bo Kim is not active.", true),
+        (
+            json!("We do not deliver to Malta."),
+            "We do not deliver.",
+            false,
+        ),
+        (
+            json!("We do not deliver to Malta."),
+            "We do not deliver to Malta.",
+            true,
+        ),
+        (
+            json!([{"name": "Ann", "paid": true}]),
+            "Ann: ❌ not paid",
+            false,
+        ),
     ]);
 }
 

@@ -35,7 +35,20 @@ pub(super) use pattern;
 
 /// A text in one form: compatible characters, plain quotes, spaces and signs, `yes` and `no` for their pictures.
 pub(crate) fn fold(text: &str) -> String {
+    pattern!(
+        DECORATED,
+        r"(?i)[❌✗✘][^\n|,;]*(?:\b(?:not|no|never|nicht|kein\w*)\b|n't)|\bnot(?: \w+)? [❌✗✘]"
+    );
     let normal = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
+    let is_crossed = normal.contains(['❌', '✗', '✘']);
+    // Beside a text that denies, the picture denies nothing more.
+    let normal = match is_crossed {
+        true => {
+            let bare = |found: &regex::Captures<'_>| found[0].replace(['❌', '✗', '✘'], "");
+            DECORATED.replace_all(&normal, bare).into_owned().into()
+        }
+        false => normal,
+    };
     let mut folded = String::with_capacity(normal.len());
     let mut letters = normal.chars().peekable();
     while let Some(letter) = letters.next() {

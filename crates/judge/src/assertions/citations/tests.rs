@@ -141,6 +141,8 @@ fn nothing_cited_is_vacuous() {
     for output in [
         "",
         "Growth slows.",
+        "The plan (due: 20 February 2024) is ready.",
+        "| Name | Hours per week | City |\n|---|---|---|\n| Ann | 32 | Graz |",
         "Use `list[0]` in the code.\n```\na[1] = b[2]\n```",
     ] {
         let finding = judge(output);
