@@ -363,7 +363,9 @@ fn is_wrapped(text: &str, end: usize) -> bool {
     const LONG: usize = 60;
     let length = end - text[..end].rfind('\n').map_or(0, |start| start + 1);
     let next = text[end..].trim_start().chars().next();
-    length >= LONG || (length >= SHORTEST && next.is_some_and(char::is_lowercase))
+    // The lines of a log begin with their times.
+    let is_entry = next.is_some_and(|next| next.is_ascii_digit() || next == '[');
+    !is_entry && (length >= LONG || (length >= SHORTEST && next.is_some_and(char::is_lowercase)))
 }
 
 impl Blocks {
