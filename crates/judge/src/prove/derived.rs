@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use cuecard_source::value::Json;
 
 use super::facts::{Fact, Value};
+use super::names::stands_in;
 use super::proof::{Proof, Verdict};
 use super::same::{Same, decimals, near, same};
-use super::sources::{Sources, leaves, shown, stands_in};
+use super::sources::{Sources, leaves, shown};
 
 /// So many numbers of a result are reckoned with.
 const MOST_NUMBERS: usize = 40;

@@ -12,6 +12,8 @@ mod derived;
 mod facts;
 mod glue;
 mod keys;
+mod mixed;
+mod names;
 mod order;
 mod pieces;
 mod proof;

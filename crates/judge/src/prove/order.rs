@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::facts::{Fact, Roles, Value, Word};
 use super::keys::key_text;
+use super::names::stands_in;
 use super::pieces::Piece;
 use super::same::{Same, same};
-use super::sources::{Field, stands_in};
+use super::sources::Field;
 use super::text::{Language, plain, stem};
 
 /// Whether one of these facts is that of a claim; quotations and names are sought in text and words.

@@ -8,9 +8,10 @@ use super::ProofRules;
 use super::data::CURRENCIES;
 use super::facts::{Fact, Value, Word, read};
 use super::glue::Glue;
+use super::names::stands_in;
 use super::pieces::parts;
 use super::same::{Same, same};
-use super::sources::{stands_in, stems};
+use super::sources::stems;
 use super::text::{Language, clauses, fold, language, plain, sentences};
 use super::{Evidence, Judged, ProofVerdict, claims, judge_claims};
 

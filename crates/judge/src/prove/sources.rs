@@ -9,6 +9,7 @@ use cuecard_source::value::Json;
 use super::data::{SIGN_VALUES, UNIT_KEYS};
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
 use super::keys::{is_naming, is_search, key_text, with_unit};
+use super::names::Names;
 use super::order::lacking;
 use super::pieces::{Piece, piece};
 use super::same::{Same, same};
@@ -165,35 +166,6 @@ pub(super) struct Sources {
     ways: HashMap<String, BTreeSet<Vec<String>>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
     titles: Names,
-}
-
-/// Names that are looked for in texts.
-#[derive(Debug, Default)]
-struct Names {
-    n_seen: usize,
-    /// By their first words; each with when it was seen first.
-    by_word: HashMap<String, BTreeMap<String, usize>>,
-}
-
-impl Names {
-    fn insert(&mut self, name: String) {
-        let first = name.split(is_between).find(|word| !word.is_empty());
-        let first = first.unwrap_or_default().to_owned();
-        self.n_seen += 1;
-        let alike = self.by_word.entry(first).or_default();
-        alike.entry(name).or_insert(self.n_seen);
-    }
-
-    /// Those that stand in a plain text, in the order in which they were seen.
-    fn in_text(&self, text: &str) -> Vec<&str> {
-        let mut found = BTreeMap::new();
-        for word in text.split(is_between).filter(|word| !word.is_empty()) {
-            let alike = self.by_word.get(word).into_iter().flatten();
-            found.extend(alike.map(|(name, seen)| (*seen, name.as_str())));
-        }
-        let names = found.into_values();
-        names.filter(|name| stands_in(name, text)).collect()
-    }
 }
 
 pub(super) fn stems(text: &str, language: Option<Language>) -> BTreeSet<String> {
@@ -786,24 +758,8 @@ impl Sources {
 /// Among so many fields of a record its name is.
 const FIELDS_THAT_MAY_NAME: usize = 2;
 
-fn is_between(letter: char) -> bool {
-    !letter.is_alphanumeric()
-}
-
 /// So many facts of arguments stand in a header.
 const MOST_OF_HEADER: usize = 100;
-
-/// Whether a folded text has another one that is no part of a longer word.
-pub(super) fn stands_in(part: &str, text: &str) -> bool {
-    let is_word = |letter: Option<char>| {
-        letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
-    };
-    !part.is_empty()
-        && text.match_indices(part).any(|(at, _)| {
-            !is_word(text[..at].chars().next_back())
-                && !is_word(text[at + part.len()..].chars().next())
-        })
-}
 
 /// Whether a sentence of the user states something.
 fn is_statement(sentence: &str) -> bool {
