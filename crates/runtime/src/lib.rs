@@ -6,8 +6,6 @@
 pub mod browsers;
 pub mod clock;
 pub mod collect;
-pub mod connection_limit;
-pub mod connections;
 pub mod env_file;
 pub mod fault;
 pub mod fault_writer;
@@ -28,7 +26,6 @@ pub mod start_error;
 pub mod tap;
 pub mod text_file;
 pub mod timelines;
-pub mod timeouts;
 pub mod tls;
 pub mod trace_writer;
 pub mod workers;
