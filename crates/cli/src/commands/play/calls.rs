@@ -70,6 +70,13 @@ pub(super) fn prepare(
     variable_args.secrets.extend_from_slice(&hashed);
     let mut variables = inputs::variables_of(&variable_args, environment);
     let for_config = std::mem::take(&mut variables.environment);
+    let find_config = |explicit: Option<&Path>| {
+        Config::find(&ConfigSearch {
+            explicit,
+            working_directory: &options.working_directory,
+            environment: &for_config,
+        })
+    };
     let asked = CallsRequest {
         given: &mut |scenario| {
             for name in &asked_secrets {
@@ -90,13 +97,7 @@ pub(super) fn prepare(
         strict: args.strict,
         found,
         has_config: args.servers.config.is_some(),
-        config: &|| {
-            Config::find(&ConfigSearch {
-                explicit: args.servers.config.as_deref(),
-                working_directory: &options.working_directory,
-                environment: &for_config,
-            })
-        },
+        config: &|| find_config(args.servers.config.as_deref()),
         resumed: resumption.as_mut(),
     };
     let calls = prepare_calls(source, asked)?;
@@ -106,7 +107,12 @@ pub(super) fn prepare(
     options
         .policy
         .protect(options.variables.env.env_file.clone());
-    options.policy.protect(calls.config.own_files());
+    // What a project's config says is started later, if this run has another one.
+    let other = args.servers.config.is_some().then(|| find_config(None));
+    for config in other.iter().chain([&calls.config]) {
+        options.policy.protect(config.own_files());
+        options.policy.protect_named(config.words());
+    }
     options.policy.protect(super::results(args));
     Ok(Prepared {
         title: title(&calls, resumption.as_ref(), output.stderr),
