@@ -24,20 +24,20 @@ const SHOWN_CHARS: usize = 160;
 
 /// The place in a file that looks most like a text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Nearest {
+pub(super) struct Nearest {
     /// The line on which it starts, from 1.
-    pub line: u64,
+    pub(super) line: u64,
     /// How many lines it has.
-    pub line_count: u64,
+    pub(super) line_count: u64,
     /// Its first lines, long ones cut.
-    pub lines: Vec<String>,
+    pub(super) lines: Vec<String>,
     /// In what it differs.
-    pub difference: Difference,
+    pub(super) difference: Difference,
 }
 
 /// In what two texts differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Difference {
+pub(super) enum Difference {
     /// Only in spaces, tabs and line ends.
     WhiteSpace,
     /// Also in the shape of quotation marks (`"` and `“`).
