@@ -19,7 +19,7 @@ use super::auth::{Challenge, ClientCredentials, HttpClient, NoToken, TokenSource
 use super::error::StartErrorKind;
 use super::frames::{LARGEST_FRAME, SendError};
 use super::link::Link;
-use super::text::{cut, url as shown_url};
+use super::text::{clean, cut, url as shown_url};
 pub(super) use requests::{CARRIED, Headers, HttpError, Requests};
 use watch::Watched;
 
@@ -41,11 +41,8 @@ pub(super) fn transport(
     let config = config(parsed.as_str(), headers)?;
     let http = client(&parsed)?;
     let tokens = auth.map(|credentials| {
-        TokenSource::new(credentials.clone(), parsed.clone(), Arc::clone(link)).map_err(|error| {
-            StartErrorKind::NoToken {
-                text: innermost(&error),
-            }
-        })
+        TokenSource::new(credentials.clone(), parsed.clone(), Arc::clone(link))
+            .map_err(|error| StartErrorKind::no_token(&innermost(&error)))
     });
     let requests = Requests::new(http, Arc::clone(link));
     let client = HttpClient::new(requests, tokens.transpose()?);
@@ -74,15 +71,22 @@ pub(super) fn over_socket(
 
 /// The URL of a server.
 pub(super) fn parse(url: &str) -> Result<Url, StartErrorKind> {
-    let parsed = Url::parse(url).map_err(|error| StartErrorKind::BadUrl {
-        text: format!("`{}` is not a URL ({error})", shown_url(url)),
-    })?;
+    let parsed =
+        Url::parse(url).map_err(|error| bad_url(url, &format!("is not a URL ({error})")))?;
     if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(StartErrorKind::BadUrl {
-            text: format!("`{}` is neither http nor https", shown_url(url)),
-        });
+        return Err(bad_url(url, "is neither http nor https"));
     }
     Ok(parsed)
+}
+
+pub(super) fn bad_url(url: &str, why: &str) -> StartErrorKind {
+    let text = format!("has an invalid URL: `{}` {why}", shown_url(url));
+    StartErrorKind::wrong("url", text)
+}
+
+pub(super) fn bad_header(name: &str, why: &str) -> StartErrorKind {
+    let text = format!("has an invalid header `{}`: {why}", clean(name));
+    StartErrorKind::wrong("headers", text)
 }
 
 fn config(
@@ -106,10 +110,7 @@ fn config(
 
 /// A configured header as it is sent.
 pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), StartErrorKind> {
-    let bad = |text: &str| StartErrorKind::BadHeader {
-        name: name.to_owned(),
-        text: text.to_owned(),
-    };
+    let bad = |why: &str| bad_header(name, why);
     let key =
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("not a valid header name"))?;
     const OURS: &[&str] = &[

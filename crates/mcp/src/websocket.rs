@@ -22,7 +22,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use super::error::{HttpRequest, StartErrorKind};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Loss, Read, SendError};
 use super::http;
-use super::text::{cut, unescaped, url as shown_url};
+use super::text::{cut, unescaped};
 
 /// What MCP is called in the handshake.
 const SUBPROTOCOL: &str = "mcp";
@@ -66,9 +66,7 @@ async fn open(request: Request) -> Result<Socket, Error> {
 }
 
 fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErrorKind> {
-    let bad_url = |why: &str| StartErrorKind::BadUrl {
-        text: format!("`{}` {why}", shown_url(url)),
-    };
+    let bad_url = |why: &str| http::bad_url(url, why);
     let mut parsed =
         Url::parse(url).map_err(|error| bad_url(&format!("is not a URL ({error})")))?;
     if !matches!(parsed.scheme(), "ws" | "wss") {
@@ -104,10 +102,7 @@ fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErro
         let is_of_handshake = key.as_str().starts_with("sec-websocket-")
             || matches!(key.as_str(), "connection" | "upgrade" | "host");
         if is_of_handshake {
-            return Err(StartErrorKind::BadHeader {
-                name: name.clone(),
-                text: "the protocol sets it".to_owned(),
-            });
+            return Err(http::bad_header(name, "the protocol sets it"));
         }
         ours.insert(key, value);
     }

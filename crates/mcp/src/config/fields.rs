@@ -13,8 +13,6 @@ pub(super) const SERVER_LISTS: &[&str] = &["mcpServers", "servers"];
 
 /// How much of a name or word a message repeats, in characters.
 const LONGEST_SHOWN: usize = 60;
-/// How many words a message proposes.
-pub(super) const MAX_PROPOSED: usize = 12;
 
 /// A text of an entry.
 pub(super) struct Field<'n> {
@@ -59,15 +57,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
             return Vec::new();
         };
         let Some(items) = value.node.as_array() else {
-            let words: Vec<&str> = value
-                .node
-                .as_str()
-                .unwrap_or("…")
-                .split_whitespace()
-                .take(MAX_PROPOSED)
-                .collect();
-            let help = format!("write \"{key}\": {}", json(&words.into()));
-            let help = self.redactor.text(&help).into_owned();
+            let help = format!("write \"{key}\": [\"…\"]");
             self.wrong_kind(&value, key, "an array of strings", Some(help));
             return Vec::new();
         };
@@ -252,8 +242,4 @@ fn either<'w>(words: impl Iterator<Item = &'w str>) -> String {
         [start @ .., last] if !start.is_empty() => format!("{} or {last}", start.join(", ")),
         words => words.concat(),
     }
-}
-
-pub(super) fn json(value: &serde_json::Value) -> String {
-    value.to_string()
 }

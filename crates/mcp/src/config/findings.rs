@@ -15,7 +15,6 @@ pub(super) const MAX_FINDINGS: usize = 100;
 
 /// The findings of one file.
 pub(super) struct Findings<'a> {
-    /// The text with secrets painted over: what findings point into.
     source: &'a SourceFile,
     list: Vec<Diagnostic>,
     errors_left_off: usize,

@@ -338,10 +338,7 @@ impl Candidate {
 
     fn not_utf8(&self, valid: usize, bytes: &[u8]) -> Diagnostic {
         let text = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
-        // Only the position is of use: the text before it may hold secrets.
-        let everything = 0..text.len();
-        let text = cuecard_runtime::env_file::painted(&text, &[everything]);
-        let source = SourceFile::new(self.name(), text);
+        let source = SourceFile::withheld(self.name(), &text);
         Diagnostic::error(codes::CONFIG_INVALID, "the file is not UTF-8 text")
             .at(&source, Span::new(valid, valid))
             .with_help("save it as UTF-8")

@@ -47,23 +47,18 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
         };
     }
     let parsed = text::parse(text, syntax);
-    let shown = parsed.shown;
-    let source = SourceFile::new(file.shown.display().to_string(), shown.text);
+    let source = SourceFile::withheld(file.shown.display().to_string(), text);
     let mut findings = Findings::new(&source);
     for mistake in &parsed.mistakes {
-        let message = shown.redactor.text(&mistake.message).into_owned();
         let mut diagnostic = findings.found(
             Severity::Error,
             codes::CONFIG_INVALID,
             mistake.span,
             "",
-            message,
+            mistake.message.clone(),
         );
         diagnostic.pointer = None;
-        diagnostic.help = mistake
-            .help
-            .as_ref()
-            .map(|help| shown.redactor.text(help).into_owned());
+        diagnostic.help.clone_from(&mistake.help);
         findings.add(diagnostic);
     }
     let mut servers = Vec::new();
@@ -83,7 +78,7 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
                     break 'lists;
                 }
                 let found_so_far = findings.count();
-                let entry = entry::read(&mut findings, &shown.redactor, file, list, member);
+                let entry = entry::read(&mut findings, file, list, member);
                 let mut server = match entry {
                     Ok(entry) => resolver.resolve(&entry, &mut findings),
                     Err(problem) => resolver.unusable(&member.key, *problem),

@@ -5,15 +5,16 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use cuecard_runtime::clock::Clock;
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::tap::{Frames, Tap, lock};
+use super::tap::{Frames, Passed, Sender, Tap, lock};
 
 /// How many bytes are on their way at once, in each direction.
 const CHUNK: usize = 64 << 10;
@@ -73,31 +74,40 @@ pub async fn run(
             "the standard streams of the server are missing",
         ));
     };
-    let reading = |side: fn(&mut Tap, Option<&[u8]>)| {
-        let (tap, mut frames) = (tap.clone(), Frames::default());
-        move |bytes: &[u8]| {
-            let mut tap = lock(&tap);
-            frames.read(bytes, |frame| side(&mut tap, frame));
-        }
+    let passing = Arc::new(Passing {
+        clock: lock(tap).clock,
+        tap: tap.clone(),
+        waiting: Mutex::default(),
+    });
+    let noticing = |sender| {
+        let (passing, mut frames) = (passing.clone(), Frames::default());
+        move |bytes: &[u8]| passing.notice(sender, &mut frames, bytes)
+    };
+    let reading = || {
+        let passing = passing.clone();
+        move || passing.read()
     };
     let tail = Arc::new(Mutex::new(VecDeque::new()));
     let keeping = tail.clone();
     let mut client_ended = pump(
         client.input,
         stdin.into_owned_fd()?,
-        reading(|tap, frame| tap.client("", frame)),
+        noticing(Sender::Client),
+        reading(),
     )?;
     let mut server_ended = pump(
         stdout.into_owned_fd()?,
         client.output,
-        reading(|tap, frame| tap.server("", frame)),
+        noticing(Sender::Server),
+        reading(),
     )?;
-    let errors_ended = pump(stderr.into_owned_fd()?, client.errors, move |bytes| {
+    let keep = move |bytes: &[u8]| {
         let mut tail = keeping.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend(bytes);
         let surplus = tail.len().saturating_sub(TAIL);
         tail.drain(..surplus);
-    })?;
+    };
+    let errors_ended = pump(stderr.into_owned_fd()?, client.errors, keep, || {})?;
     let mut n_open = lock(tap).n_open();
     let mut is_client_done = false;
     let is_server_first = tokio::select! {
@@ -142,6 +152,41 @@ pub async fn run(
     })
 }
 
+/// What passes, in order, until the tap has read it: no call waits for that.
+struct Passing {
+    tap: Arc<Mutex<Tap>>,
+    clock: Clock,
+    waiting: Mutex<VecDeque<Passed>>,
+}
+
+impl Passing {
+    /// Keeps what is about to go on, so that an answer is always behind its request.
+    fn notice(&self, sender: Sender, frames: &mut Frames, bytes: &[u8]) {
+        let at = self.clock.now();
+        let mut waiting = self.waiting();
+        frames.read(bytes, |frame| {
+            let frame = frame.map(<[u8]>::to_vec);
+            waiting.push_back(Passed { sender, at, frame });
+        });
+    }
+
+    /// Reads all that has passed so far, in either direction.
+    fn read(&self) {
+        let mut tap = lock(&self.tap);
+        loop {
+            let next = self.waiting().pop_front();
+            match next {
+                Some(passed) => tap.passed(passed),
+                None => break,
+            }
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Passed>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Why nothing more is passed on.
 #[derive(Debug)]
 enum Stop {
@@ -151,12 +196,13 @@ enum Stop {
     Destination,
 }
 
-/// Passes on what comes, after `read` has seen it, on a thread of its own: pipes of other programs are best read and
-/// written by calls that wait.
+/// Passes on what comes, when `before` has seen it, and does `after` then, on a thread of its own: pipes of other programs
+/// are best read and written by calls that wait.
 fn pump(
     from: OwnedFd,
     to: OwnedFd,
-    mut read: impl FnMut(&[u8]) + Send + 'static,
+    mut before: impl FnMut(&[u8]) + Send + 'static,
+    after: impl Fn() + Send + 'static,
 ) -> io::Result<oneshot::Receiver<Stop>> {
     let (ends, ended) = oneshot::channel();
     let (mut from, mut to) = (blocking(from)?, blocking(to)?);
@@ -167,15 +213,18 @@ fn pump(
             let stop = loop {
                 match from.read(&mut chunk) {
                     Ok(length @ 1..) => {
-                        read(&chunk[..length]);
-                        if to.write_all(&chunk[..length]).is_err() {
+                        before(&chunk[..length]);
+                        let written = to.write_all(&chunk[..length]);
+                        after();
+                        if written.is_err() {
                             break Stop::Destination;
                         }
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Ok(0) | Err(_) => {
                         // The last line may have no end.
-                        read(b"\n");
+                        before(b"\n");
+                        after();
                         break Stop::Source;
                     }
                 }
