@@ -7,6 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::{SplitSink, SplitStream};
 use futures::{SinkExt as _, StreamExt as _};
+use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use tokio::net::TcpStream;
@@ -22,7 +23,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use super::error::{HttpRequest, StartErrorKind};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Loss, Read, SendError};
 use super::http;
-use super::text::{cut, unescaped};
+use super::text::cut;
 
 /// What MCP is called in the handshake.
 const SUBPROTOCOL: &str = "mcp";
@@ -73,9 +74,9 @@ fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErro
         return Err(bad_url("is neither ws nor wss"));
     }
     let login = (!parsed.username().is_empty()).then(|| {
-        let mut login = unescaped(parsed.username());
-        login.push(b':');
-        login.extend(unescaped(parsed.password().unwrap_or_default()));
+        let password = parsed.password().unwrap_or_default();
+        let login = percent_decode_str(parsed.username()).chain([b':']);
+        let login: Vec<u8> = login.chain(percent_decode_str(password)).collect();
         BASE64_STANDARD.encode(login)
     });
     // Both can be set for any address with a host.

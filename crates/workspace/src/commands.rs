@@ -6,9 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -16,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 
 use crate::WorkspaceError;
-use crate::running::RunningCommand;
+use crate::running::{CommandEnd, RunningCommand};
 
 /// How much of each stream is kept unless a request says otherwise.
 pub const DEFAULT_MAX_OUTPUT: usize = 1024 * 1024;
@@ -116,7 +114,7 @@ pub async fn run(
     Ok(CommandOutcome {
         stdout,
         stderr,
-        exit_code: status.map(exit_code),
+        exit_code: status.map(|status| CommandEnd::from(status).shell_code()),
         timed_out: status.is_none(),
         truncated: is_cut != [false; 2],
         warnings: warnings([out_is_lossy, err_is_lossy], is_cut),
@@ -246,12 +244,6 @@ async fn check(request: &CommandRequest) -> Result<(), WorkspaceError> {
 
 fn has_byte(text: &OsStr, byte: u8) -> bool {
     text.as_bytes().contains(&byte)
-}
-
-fn exit_code(status: ExitStatus) -> i32 {
-    status
-        .code()
-        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
 /// Reads a stream to its end, so that its writer is never blocked. A stream that can't be read has ended.

@@ -13,7 +13,9 @@ use rustix::io::Errno;
 use tempfile::TempPath;
 
 use super::missing_path::{blocking_part, missing_path_hint};
-use super::{FOLDER, WorkspaceError, bytes_in_words, io_reason};
+use cuecard_runtime::text_file::io_reason;
+
+use super::{FOLDER, WorkspaceError, bytes_in_words};
 use cuecard_runtime::text_file::folder_of;
 
 /// As many links as Linux follows in one path.

@@ -11,7 +11,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 use std::fmt;
-use std::io;
 use std::path::Path;
 
 pub mod append;
@@ -96,34 +95,6 @@ impl std::error::Error for WorkspaceError {}
 /// How a folder is called in messages.
 const FOLDER: &str = "a folder";
 
-/// What the operating system said, in words that need no table of error numbers.
-fn io_reason(error: &io::Error) -> String {
-    use io::ErrorKind as Kind;
-    let words = match error.kind() {
-        Kind::NotFound => "no such file or folder",
-        Kind::PermissionDenied => "permission denied",
-        Kind::IsADirectory => "it is a folder",
-        Kind::NotADirectory => "a part of the path is not a folder",
-        Kind::StorageFull => "the disk is full",
-        Kind::QuotaExceeded => "disk quota exceeded",
-        Kind::ReadOnlyFilesystem => "the file system is read-only",
-        Kind::FileTooLarge => "the file would be larger than the system allows",
-        Kind::InvalidFilename => "the name is too long or not allowed",
-        Kind::ResourceBusy | Kind::ExecutableFileBusy => "it is in use by another process",
-        _ => {
-            let text = error.to_string();
-            // "Too many open files (os error 24)" → "too many open files".
-            let text = text.split(" (os error").next().unwrap_or_default();
-            let mut chars = text.chars();
-            return match chars.next() {
-                Some(first) => first.to_lowercase().chain(chars).collect(),
-                None => "the system gave no reason".to_owned(),
-            };
-        }
-    };
-    words.to_owned()
-}
-
 /// A size for people: whole MiB or KiB where it is one, else bytes.
 fn bytes_in_words(bytes: u64) -> String {
     const KIB: u64 = 1024;
@@ -133,14 +104,6 @@ fn bytes_in_words(bytes: u64) -> String {
         _ if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
         1 => "1 byte".to_owned(),
         _ => format!("{bytes} bytes"),
-    }
-}
-
-/// `text` with at most `limit` characters, and an ellipsis where something was cut off.
-fn shortened(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 
@@ -163,17 +126,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn io_errors_are_words_without_numbers() {
-        let reason = |number| io_reason(&io::Error::from_raw_os_error(number));
-        assert_eq!(reason(2), "no such file or folder");
-        assert_eq!(reason(13), "permission denied");
-        assert_eq!(reason(21), "it is a folder");
-        assert_eq!(reason(28), "the disk is full");
-        assert_eq!(reason(30), "the file system is read-only");
-        assert_eq!(reason(24), "too many open files");
-    }
-
-    #[test]
     fn lists_and_sizes_read_as_text() {
         let names = |count: usize| (0..count).map(|i| format!("`{i}`"));
         assert_eq!(listed(names(1), 3), "`0`");
@@ -181,8 +133,6 @@ mod tests {
         assert_eq!(listed(names(5), 3), "`0`, `1`, `2` and 2 more");
         assert_eq!(bytes_in_words(256 << 20), "256 MiB");
         assert_eq!(bytes_in_words(1500), "1500 bytes");
-        assert_eq!(shortened("äöü", 2), "äö…");
-        assert_eq!(shortened("äöü", 3), "äöü");
     }
 
     #[test]

@@ -284,17 +284,9 @@ impl<'n> EntryReader<'_, '_, 'n> {
                 "`command` of {} is used as the name of one program, including spaces",
                 self.whose()
             );
-            let warning = self
-                .findings
-                .found(
-                    Severity::Warning,
-                    codes::CONFIG_INVALID,
-                    command.span,
-                    &command.pointer,
-                    message,
-                )
-                .with_help(SPLIT);
-            self.warn(warning);
+            let (span, pointer) = (command.span, &command.pointer);
+            let warning = self.findings.warning(span, pointer, message);
+            self.warn(warning.with_help(SPLIT));
         }
     }
 
@@ -365,11 +357,11 @@ impl<'n> EntryReader<'_, '_, 'n> {
                 "the `timeout` {number} of {} is in milliseconds, as Claude Code has it",
                 self.whose()
             );
-            let (span, pointer) = (value.node.span, &value.pointer);
-            let code = codes::TIME_MILLISECONDS;
-            let note = self
-                .findings
-                .found(Severity::Note, code, span, pointer, message);
+            let note = Diagnostic {
+                severity: Severity::Note,
+                code: codes::TIME_MILLISECONDS,
+                ..self.findings.invalid(&value, message)
+            };
             self.warn(
                 note.with_help(
                     "in a file that only Cuecard reads, and up to 3600, it is in seconds",
@@ -382,20 +374,15 @@ impl<'n> EntryReader<'_, '_, 'n> {
                 "`timeout` of {} is {seconds} seconds, which is more than an hour: did you mean milliseconds?",
                 self.whose()
             );
-            let warning = self
-                .findings
-                .found(
-                    Severity::Warning,
-                    codes::TIME_MILLISECONDS,
-                    value.node.span,
-                    &value.pointer,
-                    message,
-                )
-                .with_help(format!(
-                    "`timeout` is in seconds: write {} if you meant milliseconds",
-                    seconds / 1000.0
-                ));
-            self.warn(warning);
+            let warning = Diagnostic {
+                severity: Severity::Warning,
+                code: codes::TIME_MILLISECONDS,
+                ..self.findings.invalid(&value, message)
+            };
+            self.warn(warning.with_help(format!(
+                "`timeout` is in seconds: write {} if you meant milliseconds",
+                seconds / 1000.0
+            )));
         }
         Some(duration)
     }

@@ -1,7 +1,7 @@
 //! Typed access to the values of an entry, and how findings about them begin.
 
 use cuecard_source::Span;
-use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
+use cuecard_source::diagnostic::{Diagnostic, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
 
 use super::entry::EntryReader;
@@ -182,35 +182,17 @@ impl<'n> EntryReader<'_, '_, 'n> {
     }
 
     pub(super) fn found(&self, field: &Field<'_>, message: String) -> Diagnostic {
-        self.findings.found(
-            Severity::Error,
-            codes::CONFIG_INVALID,
-            field.span,
-            &field.pointer,
-            message,
-        )
+        self.findings.error(field.span, &field.pointer, message)
     }
 
     /// An error about the entry as a whole.
     pub(super) fn found_at(&self, span: Span, message: String) -> Diagnostic {
-        self.findings.found(
-            Severity::Error,
-            codes::CONFIG_INVALID,
-            span,
-            &self.here.pointer,
-            message,
-        )
+        self.findings.error(span, &self.here.pointer, message)
     }
 
     pub(super) fn warning_at(&self, member: &'n Member, message: String) -> Diagnostic {
         let pointer = self.here.child(&member.key, &member.value).pointer;
-        self.findings.found(
-            Severity::Warning,
-            codes::CONFIG_INVALID,
-            member.key_span,
-            &pointer,
-            message,
-        )
+        self.findings.warning(member.key_span, &pointer, message)
     }
 
     pub(super) fn whose(&self) -> String {

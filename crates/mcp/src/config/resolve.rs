@@ -197,6 +197,9 @@ impl<'a> Resolver<'a> {
                 if let Some(problem) = gathering.problem() {
                     return Err(Box::new(problem));
                 }
+                if url.is_empty() {
+                    return Err(Box::new(self.empty(entry, field)));
+                }
                 let kind = kind.map(|(kind, _)| kind);
                 let address = address::read(&url, kind)
                     .map_err(|problem| Box::new(self.bad_address(entry, field, &problem)))?;

@@ -4,12 +4,10 @@ use std::collections::HashSet;
 
 use cuecard_source::value::names_credential_in_config;
 
-use crate::text::in_variable;
+use crate::text::{in_argument, in_variable};
 
 /// The shortest text that counts as a secret, in characters: anything shorter would hide ordinary words.
 const SHORTEST: usize = 8;
-/// The longest name of a header or variable inside an argument.
-const LONGEST_NAME: usize = 64;
 
 /// The secrets of one server, each once.
 #[derive(Debug, Default)]
@@ -118,25 +116,6 @@ pub(super) fn veiled(message: &str) -> String {
 
 fn is_long(text: &str) -> bool {
     text.chars().nth(SHORTEST - 1).is_some()
-}
-
-/// The secret in an argument that follows `previous`: `--token=abc`, `--token abc`, `--env=TOKEN=abc`, `TOKEN=abc` or
-/// `Authorization: Bearer abc`.
-fn in_argument<'t>(previous: Option<&str>, arg: &'t str) -> Option<&'t str> {
-    let flag = arg.trim_start_matches('-');
-    let is_flag = flag.len() < arg.len();
-    let is_secret = |(name, _): &(&str, &str)| {
-        name.len() <= LONGEST_NAME && names_credential_in_config(name.trim())
-    };
-    // `--env=TOKEN=abc`
-    let pairs = std::iter::successors(flag.split_once('='), |(_, rest)| rest.split_once('='));
-    let mut named = pairs.chain(flag.split_once(':')).filter(is_secret);
-    if let Some((_, value)) = named.next().map(|(name, value)| (name, value.trim())) {
-        return Some(value);
-    }
-    let previous =
-        previous.filter(|previous| previous.starts_with('-') && !previous.contains('='))?;
-    (!is_flag && names_credential_in_config(previous.trim_start_matches('-'))).then_some(arg)
 }
 
 /// The password, or the user if there is no password, and the values of parameters that hold secrets.

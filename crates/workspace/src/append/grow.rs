@@ -12,7 +12,10 @@ use rustix::io::Errno;
 
 use crate::disk::{Disk, create_folders, io_failure, never_block, refuse_special, target_of};
 use crate::text::Encoding;
-use crate::{WorkspaceError, io_reason, shortened};
+use cuecard_runtime::text_file::io_reason;
+use cuecard_source::value::cut;
+
+use crate::WorkspaceError;
 use cuecard_runtime::text_file::folder_of;
 
 /// How often the lock is asked for, and how long is waited in between: 30 s together.
@@ -119,7 +122,7 @@ impl<'a> Growing<'a> {
             "a torn record was removed from the end of `{}` ({}): {}",
             self.path.display(),
             crate::bytes_in_words(size),
-            shortened(&printable(&start), SHOWN_CHARS)
+            cut(&printable(&start), SHOWN_CHARS)
         ));
         self.length = length;
         Ok(())

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use cuecard_source::value::cut;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::grow::Growing;
 use crate::disk::Disk;
-use crate::{WorkspaceError, bytes_in_words, shortened};
+use crate::{WorkspaceError, bytes_in_words};
 
 /// The largest JSON line, in bytes. A torn one must fit into memory to be judged.
 const LARGEST_RECORD: usize = 64 << 20;
@@ -52,7 +53,8 @@ fn needs_line_end(file: &mut Growing<'_>) -> Result<bool, WorkspaceError> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     if !is_json(text) {
         if !is_torn(text) || !begins_as_ours(file, line.len() as u64, text)? {
-            let line = shortened(&String::from_utf8_lossy(text), 40);
+            let line = String::from_utf8_lossy(text);
+            let line = cut(&line, 40);
             let problem = format!("the file does not end with a line of JSON: `{line}`");
             return Err(WorkspaceError::new(problem)
                 .with_help("append to another file, or end this one with a newline")
@@ -62,7 +64,8 @@ fn needs_line_end(file: &mut Growing<'_>) -> Result<bool, WorkspaceError> {
         return Ok(false);
     }
     if matches!(text[0], b'-' | b'0'..=b'9') {
-        let shown = shortened(&String::from_utf8_lossy(text), 40);
+        let shown = String::from_utf8_lossy(text);
+        let shown = cut(&shown, 40);
         file.warnings.push(format!(
             "the last line of `{}` has no line ending: `{shown}` was kept, but it may be the start of a \
              longer number",

@@ -9,6 +9,7 @@ mod tidy;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use cuecard_runtime::provider::reason;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION,
 };
@@ -190,7 +191,7 @@ fn checked_host(url: &Url) -> Result<&str, WorkspaceError> {
 /// name it asks for, it is given them.
 async fn send(url: &Url, addresses: &[SocketAddr]) -> Result<Response, WorkspaceError> {
     let unreachable = |error: reqwest::Error| {
-        let reason = root_cause(&error);
+        let reason = reason(&error);
         WorkspaceError::new(format!("no answer from `{}`: {reason}", shown(url)))
             .with_help("the connection is made directly: proxy environment variables are not used")
     };
@@ -332,7 +333,7 @@ async fn receive(
 
 /// The connection broke, or what came over it can't be decompressed.
 fn interrupted(url: &Url, received: usize, error: &std::io::Error) -> WorkspaceError {
-    let (url, reason) = (shown(url), root_cause(error));
+    let (url, reason) = (shown(url), reason(error));
     let problem = format!("the response from `{url}` ended after {received} bytes: {reason}");
     WorkspaceError::new(problem)
 }
@@ -367,15 +368,6 @@ fn shown(url: &Url) -> String {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.into()
-}
-
-/// The innermost error says what happened; those around it repeat the URL.
-fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }
 
 #[cfg(test)]

@@ -453,10 +453,7 @@ mod tests {
             ReadBounds::default(),
         )
         .unwrap_err();
-        assert!(
-            error.to_string().ends_with("no such file or folder"),
-            "{error}"
-        );
+        assert!(error.to_string().ends_with("no such file"), "{error}");
         assert!(error.help().unwrap().ends_with("/file.txt`?"));
     }
 

@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ignore::DirEntry;
 
 use super::missing_path::{blocking_part, missing_path_hint};
-use super::{WorkspaceError, io_reason};
+use cuecard_runtime::text_file::io_reason;
+
+use super::WorkspaceError;
 
 pub use glob::{Globbed, any_match, check_glob, glob, split_absolute};
 pub use grep::{Grep, GrepMatch, GrepOutcome, OutputMode, check_grep, grep};
