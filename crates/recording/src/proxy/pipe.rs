@@ -5,11 +5,10 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use cuecard_runtime::clock::Clock;
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -74,18 +73,29 @@ pub async fn run(
             "the standard streams of the server are missing",
         ));
     };
-    let passing = Arc::new(Passing {
-        clock: lock(tap).clock,
-        tap: tap.clone(),
-        waiting: Mutex::default(),
-    });
+    // What passes waits here, in order, until the tap reads it: no call waits for that.
+    let (passing, passed) = mpsc::channel();
+    let passed = Arc::new(Mutex::new(passed));
+    let clock = lock(tap).clock;
     let noticing = |sender| {
         let (passing, mut frames) = (passing.clone(), Frames::default());
-        move |bytes: &[u8]| passing.notice(sender, &mut frames, bytes)
+        move |bytes: &[u8]| {
+            let at = clock.now();
+            frames.read(bytes, |frame| {
+                let frame = frame.map(<[u8]>::to_vec);
+                // Who reads it is there as long as who sends it.
+                let _ = passing.send(Passed { sender, at, frame });
+            });
+        }
     };
     let reading = || {
-        let passing = passing.clone();
-        move || passing.read()
+        let (tap, passed) = (tap.clone(), passed.clone());
+        move || {
+            let passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+            for frame in passed.try_iter() {
+                lock(&tap).passed(frame);
+            }
+        }
     };
     let tail = Arc::new(Mutex::new(VecDeque::new()));
     let keeping = tail.clone();
@@ -150,41 +160,6 @@ pub async fn run(
         status,
         last_lines,
     })
-}
-
-/// What passes, in order, until the tap has read it: no call waits for that.
-struct Passing {
-    tap: Arc<Mutex<Tap>>,
-    clock: Clock,
-    waiting: Mutex<VecDeque<Passed>>,
-}
-
-impl Passing {
-    /// Keeps what is about to go on, so that an answer is always behind its request.
-    fn notice(&self, sender: Sender, frames: &mut Frames, bytes: &[u8]) {
-        let at = self.clock.now();
-        let mut waiting = self.waiting();
-        frames.read(bytes, |frame| {
-            let frame = frame.map(<[u8]>::to_vec);
-            waiting.push_back(Passed { sender, at, frame });
-        });
-    }
-
-    /// Reads all that has passed so far, in either direction.
-    fn read(&self) {
-        let mut tap = lock(&self.tap);
-        loop {
-            let next = self.waiting().pop_front();
-            match next {
-                Some(passed) => tap.passed(passed),
-                None => break,
-            }
-        }
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Passed>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Why nothing more is passed on.
