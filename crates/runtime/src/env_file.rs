@@ -153,7 +153,7 @@ fn bounded(mut findings: Vec<(Range<usize>, Diagnostic)>, source: &SourceFile) -
 
 /// `text` with all visible characters in `hidden` painted over, each by one of the same length in bytes,
 /// so that every offset, line and column stays what it is. The ranges must be in order.
-pub fn painted(text: &str, hidden: &[Range<usize>]) -> String {
+fn painted(text: &str, hidden: &[Range<usize>]) -> String {
     let mut painted = String::with_capacity(text.len());
     let mut done = 0;
     for range in hidden {
@@ -162,21 +162,11 @@ pub fn painted(text: &str, hidden: &[Range<usize>]) -> String {
             continue;
         };
         painted.push_str(&text[done..start]);
-        painted.extend(covered.chars().map(paint));
+        painted.extend(covered.chars().map(cuecard_source::paint));
         done = start + covered.len();
     }
     painted.push_str(&text[done..]);
     painted
-}
-
-fn paint(character: char) -> char {
-    match character.len_utf8() {
-        _ if character == ' ' || character.is_ascii_control() => character,
-        1 => '*',
-        2 => '·',
-        3 => '•',
-        _ => '\u{10101}',
-    }
 }
 
 /// What was read so far.
