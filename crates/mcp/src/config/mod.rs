@@ -30,15 +30,13 @@ mod text;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use cuecard_runtime::policy::executable_files;
+use cuecard_runtime::policy::executable_files::words_of_values;
 use cuecard_runtime::text_file;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
-use regex::Regex;
 
-use super::{ServerSpec, TransportSpec};
+use super::ServerSpec;
 
 /// Where the one server comes from that a user named by its address or its command.
 pub(crate) const COMMAND_LINE: &str = "the command line";
@@ -245,24 +243,11 @@ impl Config {
 
     /// The words of all values in its files, used or not: a server may be started with any file that one can mean.
     pub fn words(&self) -> HashSet<String> {
-        static TEXT: LazyLock<Regex> = LazyLock::new(|| {
-            let text = r#"("(?:[^"\\]|\\.)*"|'[^'\n]*')\s*(:?)"#;
-            Regex::new(text).expect("a fixed pattern")
-        });
-        let mut words = HashSet::new();
-        for file in &self.files {
-            let Ok(source) = text_file::read(&file.path, "") else {
-                continue;
-            };
-            let texts = TEXT.captures_iter(source.text());
-            for [written, colon] in texts.map(|found| found.extract().1) {
-                if colon.is_empty() {
-                    let read = serde_json::from_str::<String>(written);
-                    words.extend(executable_files::words(read.as_deref().unwrap_or(written)));
-                }
-            }
-        }
-        words
+        let sources = self.own_files().map(|path| text_file::read(&path, ""));
+        let words = sources
+            .flatten()
+            .flat_map(|source| words_of_values(source.text()));
+        words.collect()
     }
 
     /// The names of all servers, those of the first file first.

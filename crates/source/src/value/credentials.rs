@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::redact::CONTROLS;
+use super::redact::INVISIBLE;
 use super::{Json, REDACTED, Redactor, as_text};
 
 /// How many characters a secret has at least. Shorter texts are words and numbers that stand everywhere: to take them
@@ -451,7 +451,7 @@ pub fn may_hold_credential(text: &str) -> bool {
     MARKS.is_match(text)
         || LABEL.is_match(text)
         || COMMANDS.is_match(text)
-        || text.contains("\\u001b")
+        || text.contains("\\u00")
         || text.contains(HTML_QUOTE)
         || text.contains("\"pass\"")
 }
@@ -509,8 +509,8 @@ static LABEL: LazyLock<Regex> = LazyLock::new(|| {
 /// Adds what is a credential in a text: keys of known providers, passwords in addresses, tokens behind `Bearer`, and values in
 /// JSON, `KEY=value` and `key: value`.
 pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
-    if text.contains('\u{1b}') {
-        return find_credentials_in_text(&CONTROLS.replace_all(text, ""), found);
+    if let Cow::Owned(shown) = INVISIBLE.replace_all(text, "") {
+        return find_credentials_in_text(&shown, found);
     }
     let mut json_from = 0;
     let mut has_pair = false;
@@ -709,7 +709,7 @@ fn is_secret(value: &str, may_be_word: bool) -> bool {
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?x)^(?:
-            \W* | [xX*.]{3,} | .*\*{3}.* | .*….* | \[redacted\]
+            \W* | [xX*.]{3,} | .*\*{3}.* | .{0,5}…+ | \[redacted\]
             | \$[A-Za-z_({].* | <.* | \{\{.* | \{\w*\} | %[A-Z_]+% | %\(?\w*\)?s | [(\[{].*
             | [&*!]?[A-Za-z_][\w:.]*(?:\(.*|\[[^\]]*(?:\](?:[.\[(].*)?)?|<.*|\.[A-Za-z_]+)
         )$",

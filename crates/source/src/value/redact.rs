@@ -161,11 +161,16 @@ impl fmt::Debug for Redactor {
 }
 
 /// Escape sequences of terminals, and control characters but for line ends.
-pub(super) static CONTROLS: LazyLock<Regex> = LazyLock::new(|| {
+static CONTROLS: LazyLock<Regex> = LazyLock::new(|| controls(r"\x00-\x09\x0b-\x1f"));
+/// The same without tabs and carriage returns.
+pub(super) static INVISIBLE: LazyLock<Regex> =
+    LazyLock::new(|| controls(r"\x00-\x08\x0b\x0c\x0e-\x1f"));
+
+fn controls(signs: &str) -> Regex {
     let sequence = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])";
-    let pattern = format!(r"{sequence}|[\x00-\x09\x0b-\x1f\x7f-\u{{9f}}]");
+    let pattern = format!(r"{sequence}|[{signs}\x7f-\u{{9f}}]");
     Regex::new(&pattern).expect("a fixed pattern")
-});
+}
 
 /// Where a text was cut, however the mark is escaped.
 static ELLIPSIS: LazyLock<Regex> = LazyLock::new(|| {
@@ -354,7 +359,7 @@ impl Redactor {
         gaps.into_iter().flatten().filter_map(move |mark| {
             let end = mark.end();
             let start = match text[mark.start()..].strip_prefix(GAP_END) {
-                Some(_) => behind_line_end(text, end + 1)?,
+                Some(_) => behind_line_end(text, end + 1).unwrap_or(end + 1),
                 None => end,
             };
             let befores = befores.get_or_insert_with(|| self.befores());
@@ -529,7 +534,8 @@ fn cut(text: &str, at: usize) -> Option<usize> {
             || rest.starts_with(CUT_LINE)
             || rest
                 .strip_prefix(' ')
-                .is_some_and(|rest| rest.starts_with(GAP_START))
+                .unwrap_or(rest)
+                .starts_with(GAP_START)
             || behind_line_end(text, at).is_some_and(is_gap)
     };
     if is_cut(at) {

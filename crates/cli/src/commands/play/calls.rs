@@ -109,7 +109,7 @@ pub(super) fn prepare(
         .protect(options.variables.env.env_file.clone());
     // What a project's config says is started later, if this run has another one.
     let other = args.servers.config.is_some().then(|| find_config(None));
-    for config in other.iter().chain([&calls.config]) {
+    for config in other.iter().flatten().chain([&calls.config]) {
         options.policy.protect(config.own_files());
         options.policy.protect_named(config.words());
     }

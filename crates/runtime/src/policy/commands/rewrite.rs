@@ -74,11 +74,6 @@ const READ: &[(&str, &str, &str)] = &[
     ("node", "process.env.{}", "JSON.parse(process.env.{})"),
     ("awk gawk mawk", "ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
     (
-        "sed gsed",
-        "`awk` can, by ENVIRON[\"{}\"]",
-        "`awk` can, by ENVIRON[\"{}\"]",
-    ),
-    (
         "psql",
         "printf '%s' \"select :'v'\" | psql -v v=\"${}\"",
         "printf '%s' \"select :'v'\" | psql -v v=\"${}\"",
