@@ -43,6 +43,12 @@ pub(crate) fn read_source(path: &Path) -> Result<SourceFile, Diagnostic> {
     })
 }
 
+/// That a file can't be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
+    let message = format!("`{}` can't be read: {}", path.display(), io_reason(error));
+    Diagnostic::error(codes::FILE_READ, message)
+}
+
 /// The folder that relative paths of the command line start in.
 pub(crate) fn working_directory() -> Result<PathBuf, Diagnostic> {
     std::env::current_dir().map_err(|error| {

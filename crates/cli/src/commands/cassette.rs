@@ -7,8 +7,7 @@ use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
-use super::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::Stop;
 use crate::inputs;
 
 /// The cassette beside a scenario: `x.cassette.jsonl` beside `x.json`.
@@ -54,6 +53,6 @@ pub(super) fn of(
     let (cassette, found) = Cassette::read(&source);
     match cassette {
         Some(cassette) => Ok((path, cassette, found)),
-        None => Err(Stop(found, ExitCode::Invalid)),
+        None => Err(Stop::invalid(found)),
     }
 }

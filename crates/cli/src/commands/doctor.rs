@@ -13,13 +13,12 @@ use cuecard_source::diagnostic::{Diagnostic, any_error};
 use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
-use super::stop::Stop;
 use super::{connect, doctor_output};
 use crate::args::DoctorArgs;
 use crate::asynchronous::asynchronously;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stdout};
 use crate::waiting::Waiting;
 
 /// All that was found out.
@@ -61,44 +60,25 @@ impl ServerFinding {
     }
 }
 
-pub(crate) fn run(
-    args: &DoctorArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let prepared = match prepare(args, environment) {
-        Ok(prepared) => prepared,
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return exit;
-        }
-    };
-    output.diagnostics(&prepared.warnings, args.json, &Redactor::default());
+pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let prepared = prepare(args, &context.environment)?;
+    context.output.diagnostics(&prepared.warnings);
     let secrets = prepared.config.servers().iter();
     let redactor = Redactor::new(secrets.flat_map(|server| server.secrets.iter().cloned()));
-    let found =
-        asynchronously(async |stop| examine(args, prepared, environment, output, &stop).await);
-    let findings = match found {
-        Ok(Some(findings)) => findings,
-        Ok(None) => return ExitCode::Interrupted,
-        Err(exit) => return exit,
-    };
+    let found = asynchronously(async |stop| examine(args, prepared, context, &stop).await)?;
+    let findings = found.ok_or(ExitCode::Interrupted)?;
     // Who asks for some servers doesn't ask for the others.
     let configs_matter = args.servers.is_empty();
     let is_well = !findings.servers.iter().any(ServerFinding::is_failing)
         && !(configs_matter
             && (any_error(&findings.diagnostics) || !findings.config.broken.is_empty()));
-    if args.json {
-        let mut document = doctor_output::document(&findings, is_well);
-        redactor.json(&mut document);
-        stdout(&format!("{document:#}\n"));
-    } else {
-        stdout(&redactor.text(&doctor_output::text(&findings, output.stdout)));
-    }
-    match is_well {
+    let document = || doctor_output::document(&findings, is_well);
+    let text = |style| doctor_output::text(&findings, style);
+    context.output.result(&redactor, document, text);
+    Ok(match is_well {
         true => ExitCode::Passed,
         false => ExitCode::CouldNotRun,
-    }
+    })
 }
 
 /// What is known before anything starts.
@@ -114,7 +94,7 @@ struct Prepared {
 
 fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Prepared, Stop> {
     let variables = inputs::variables_of_file(args.server.env.env_file.as_ref(), environment)
-        .map_err(|found| Stop(found, ExitCode::Invalid))?;
+        .map_err(Stop::invalid)?;
     let mut warnings = variables.diagnostics;
     let (timeout, warning) =
         inputs::seconds("--timeout", args.server.connect.timeout).map_err(Stop::invalid)?;
@@ -126,7 +106,7 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
         environment: &variables.environment,
     });
     if args.server.connect.config.is_some() && any_error(&diagnostics) {
-        return Err(Stop(diagnostics, ExitCode::CouldNotRun));
+        return Err(Stop::could_not_run(diagnostics));
     }
     let is_known = known_servers(&config);
     let (known, unknown): (Vec<&String>, Vec<&String>) =
@@ -143,7 +123,7 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
         .collect();
     if !unknown.is_empty() {
         unknown.extend(diagnostics);
-        return Err(Stop(unknown, ExitCode::CouldNotRun));
+        return Err(Stop::could_not_run(unknown));
     }
     let mut names: Vec<String> = config
         .names()
@@ -171,11 +151,11 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
 async fn examine(
     args: &DoctorArgs,
     prepared: Prepared,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
     stop: &CancellationToken,
 ) -> Option<Findings> {
-    let pool = Pool::new(prepared.config, environment.to_vec(), prepared.timeout);
+    let environment = &context.environment;
+    let pool = Pool::new(prepared.config, environment.clone(), prepared.timeout);
     let mut servers: Vec<ServerFinding> = prepared
         .names
         .iter()
@@ -188,7 +168,7 @@ async fn examine(
         .collect();
     connect::announce(&specs);
     let names: BTreeSet<String> = specs.iter().map(|spec| spec.name.clone()).collect();
-    let mut waiting = Waiting::new(output, "trying", names);
+    let mut waiting = Waiting::new(&context.output, "trying", names);
     let trying = doctor::try_servers(&specs, environment, |name| waiting.done(name));
     let commands = commands(&prepared.names, &pool);
     let machine = Machine {

@@ -21,7 +21,7 @@ use super::tools::{
 use super::trim::{fit, without_empty};
 use crate::args::{McpArgs, word};
 use crate::commands::list::{FOLDERS, named_in};
-use crate::commands::stop::Stop;
+use crate::context::Stop;
 use crate::inputs;
 
 /// How many scenarios are played at a time, and how many other commands run; further calls wait.

@@ -19,8 +19,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::{ParseArgs, TranslatorArg};
 use crate::commands::browser_stage;
-use crate::commands::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::Stop;
 use crate::inputs;
 
 /// What is to be parsed, and with what.
@@ -62,7 +61,7 @@ pub(super) fn prepared(
     let reading = read(&source);
     let mut found = reading.diagnostics;
     let Some(mut scenario) = reading.scenario else {
-        return Err(Stop(found, ExitCode::Invalid));
+        return Err(Stop::invalid(found));
     };
     if let Some(translator) = args.reading.translator {
         scenario.options.translator = match translator {
@@ -118,7 +117,7 @@ pub(super) fn prepared(
         (storage, policy) => {
             found.extend(storage.err());
             found.extend(policy.err());
-            return Err(Stop(found, ExitCode::Invalid));
+            return Err(Stop::invalid(found));
         }
     };
     Ok(Prepared {

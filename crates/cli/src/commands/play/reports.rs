@@ -20,7 +20,7 @@ use cuecard_source::value::{Json, Redactor, without_credentials};
 use cuecard_trace::{Event, EventData};
 
 use crate::args::PlayArgs;
-use crate::commands::stop::Stop;
+use crate::context::Stop;
 use crate::inputs::io_reason;
 use crate::output::{Output, stderr_line};
 use crate::output_files::{Written, create, create_kept};
@@ -64,11 +64,8 @@ impl Report {
 }
 
 /// Writes the reports on a run that did not begin: why it did not. The problems that come of it.
-pub(super) fn of_refusal(
-    args: &PlayArgs,
-    Stop(found, exit): &Stop,
-    document: &Json,
-) -> Vec<Diagnostic> {
+pub(super) fn of_refusal(args: &PlayArgs, stop: &Stop, document: &Json) -> Vec<Diagnostic> {
+    let found = &stop.diagnostics;
     let files: Vec<String> = args
         .files
         .iter()
@@ -105,7 +102,7 @@ pub(super) fn of_refusal(
         Report::Html(path) => write(&path, &|file| {
             let entry = IndexEntry {
                 file: files.clone(),
-                status: super::status(*exit),
+                status: super::status(stop.exit),
                 error: document["error"].as_str().map(str::to_owned),
                 page: None,
             };

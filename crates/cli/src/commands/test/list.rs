@@ -2,14 +2,14 @@
 
 use cuecard_judge::model::{TestCase, TraceInput};
 use cuecard_runner::{CaseFile, Selection, TestFile, read_case};
-use cuecard_source::diagnostic::{Diagnostic, Severity};
-use cuecard_source::value::{Redactor, printable};
+use cuecard_source::diagnostic::Severity;
+use cuecard_source::value::printable;
 use serde_json::{Value as Json, json};
 
 use super::telling::none_selected;
 use crate::args::TestArgs;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stdout};
+use crate::output::{self, Output, stdout};
 
 pub(super) fn run(
     args: &TestArgs,
@@ -41,23 +41,22 @@ pub(super) fn run(
             CaseFile::Case(..) | CaseFile::Scenario(_) => {}
             CaseFile::Invalid(diagnostics) => {
                 exit = ExitCode::Invalid;
-                let errors: Vec<Diagnostic> = diagnostics;
-                output.diagnostics(&errors, args.json, &Redactor::default());
+                output.diagnostics(&diagnostics);
                 if args.json {
-                    documents.push(json!({"file": file.path.display().to_string(), "error": errors.first().map(|error| error.message.as_str())}));
+                    documents.push(json!({"file": file.path.display().to_string(), "error": diagnostics.first().map(|error| error.message.as_str())}));
                 }
             }
         }
     }
     if args.json {
-        stdout(&format!("{:#}\n", json!({"tests": documents})));
+        output::document(&json!({"tests": documents}));
     }
     // If there are no files, that was said.
     if n_shown == 0
         && !files.is_empty()
         && let Some((_, found)) = none_selected(args)
     {
-        output.diagnostic(&found, args.json, &Redactor::default());
+        output.diagnostic(&found);
         if found.severity == Severity::Error {
             exit = exit.worst(ExitCode::Invalid);
         }

@@ -16,7 +16,7 @@ use super::telling::{bar, exit_code};
 use crate::args::TestArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{Output, stderr};
 
 /// Judges each test and its mutants. A test that does not pass unchanged is told as without mutants, and counts.
 pub(super) fn run(
@@ -41,7 +41,7 @@ pub(super) fn run(
             let result = &judged.result;
             exit = exit.worst(exit_code(result.status, judged.problem));
             let tell = || {
-                output.diagnostics(&judged.warnings, args.json, &Redactor::default());
+                output.diagnostics(&judged.warnings);
                 if matches!(result.status, TestStatus::Fail | TestStatus::Error) {
                     stderr(&list.result(result));
                 }
@@ -53,17 +53,15 @@ pub(super) fn run(
             report.add(result, judged.mutations.take());
             ControlFlow::Continue(())
         };
-        judge_all(files, plan, &stop, args, output, tell).await.1
+        judge_all(files, plan, &stop, output, tell).await.1
     });
     let ended = ended.unwrap_or_else(|exit| exit);
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
     let least = args.min_score;
-    match args.json {
-        true => stdout(&format!("{:#}\n", report.json(least))),
-        false => stdout(&report.text(output.stdout, least, clock.now())),
-    }
+    let text = |style| report.text(style, least, clock.now());
+    output.result(&Redactor::default(), || report.json(least), text);
     if ended != ExitCode::Interrupted
         && let Some(least) = least.filter(|least| report.is_below(*least))
     {
@@ -84,8 +82,7 @@ pub(super) fn run(
                 "add assertions about the agent's calls, output or memory",
             ),
         };
-        let diagnostic = Diagnostic::error(codes::TEST_SCORE, message).with_help(help);
-        output.diagnostic(&diagnostic, args.json, &Redactor::default());
+        output.diagnostic(&Diagnostic::error(codes::TEST_SCORE, message).with_help(help));
         exit = exit.worst(ExitCode::Failed);
     }
     exit.worst(ended)

@@ -16,8 +16,7 @@ use cuecard_tool_call::script::Given;
 use super::reports;
 use crate::args::{TestArgs, UnprovenArg};
 use crate::commands::run::which_agent;
-use crate::commands::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::Stop;
 use crate::inputs;
 use crate::output_files::check_overwriting;
 
@@ -110,11 +109,11 @@ pub(super) fn plan(
         Ok(policy) if !any_error(&found) => policy,
         policy => {
             found.extend(policy.err());
-            return Err(Stop(found, ExitCode::Invalid));
+            return Err(Stop::invalid(found));
         }
     };
     let agent = which_agent(&args.agent, &[], &working_directory);
-    let agent = agent.map_err(|found| Stop(found, ExitCode::Invalid))?;
+    let agent = agent.map_err(Stop::invalid)?;
     let safety = inputs::policy_options(&args.safety, None, &working_directory);
     let own_program = inputs::own_program().map_err(Stop::could_not_run)?;
     // What the surroundings hold is a default; what was typed is meant.

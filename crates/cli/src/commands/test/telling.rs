@@ -9,7 +9,6 @@ use cuecard_report::test_terminal::{TestList, counts};
 use cuecard_runner::{Artifacts, Judged, Problem};
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
-use cuecard_source::value::Redactor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::reports::Reports;
@@ -123,8 +122,7 @@ impl<'a> TestReporter<'a> {
     fn show(&mut self, judged: &Judged) {
         let result = &judged.result;
         self.above(|| {
-            self.output
-                .diagnostics(&judged.warnings, self.args.json, &Redactor::default());
+            self.output.diagnostics(&judged.warnings);
             let text = self.list.result(result);
             match self.reports.takes_stdout {
                 true => stderr(&text),
@@ -156,10 +154,7 @@ impl<'a> TestReporter<'a> {
 
     /// Nothing more can be told.
     fn stop(&mut self, diagnostic: &Diagnostic) {
-        self.above(|| {
-            self.output
-                .diagnostic(diagnostic, self.args.json, &Redactor::default());
-        });
+        self.above(|| self.output.diagnostic(diagnostic));
         self.exit = self.exit.worst(ExitCode::CouldNotRun);
     }
 
@@ -215,8 +210,7 @@ impl<'a> TestReporter<'a> {
                 self.exit
             }
             Err(diagnostic) => {
-                self.output
-                    .diagnostic(&diagnostic, self.args.json, &Redactor::default());
+                self.output.diagnostic(&diagnostic);
                 self.exit.worst(ExitCode::CouldNotRun)
             }
         }
@@ -230,9 +224,7 @@ impl<'a> TestReporter<'a> {
         };
         match found.severity {
             Severity::Error => self.refuse(options, found, clock),
-            _ => self
-                .output
-                .diagnostic(&found, self.args.json, &Redactor::default()),
+            _ => self.output.diagnostic(&found),
         }
     }
 }
