@@ -3,7 +3,6 @@
 mod acp;
 mod agent;
 mod browser;
-mod examples;
 mod help;
 mod infer;
 mod mcp;
@@ -201,45 +200,35 @@ pub(crate) struct ExamplesArgs {
 
 /// Arguments of `play`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Playback")]
 pub(crate) struct PlayArgs {
     /// Scenarios or browser steps to play: files, directories, names, or `-` for stdin
     ///
     /// Names are those of scenarios in .cuecard/scenarios/ or .sandy/scenarios/.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE", help_heading = None)]
     pub files: Vec<PathBuf>,
 
     /// Start at this step
-    #[arg(
-        long,
-        visible_alias = "resume-from",
-        value_name = "STEP",
-        help_heading = "Playback"
-    )]
+    #[arg(long, visible_alias = "resume-from", value_name = "STEP")]
     pub start: Option<u64>,
     /// Stop after this step
-    #[arg(long, value_name = "STEP", help_heading = "Playback")]
+    #[arg(long, value_name = "STEP")]
     pub end: Option<u64>,
     #[command(flatten)]
     pub resume: ResumeArgs,
     /// Check what can be checked without side effects, and run nothing
-    #[arg(long, help_heading = "Playback")]
+    #[arg(long)]
     pub dry_run: bool,
     /// With --dry-run: also start the servers, and check the tools
-    #[arg(long, requires = "dry_run", help_heading = "Playback")]
+    #[arg(long, requires = "dry_run")]
     pub connect: bool,
     #[command(flatten, next_help_heading = "Playback")]
     pub speed: SpeedArgs,
     /// Treat warnings as errors; also fail steps that change or lose a value
-    #[arg(long, help_heading = "Playback")]
+    #[arg(long)]
     pub strict: bool,
     /// Number of files to play at the same time
-    #[arg(
-        short,
-        long,
-        value_name = "N",
-        default_value = "1",
-        help_heading = "Playback"
-    )]
+    #[arg(short, long, value_name = "N", default_value = "1")]
     pub jobs: NonZeroUsize,
 
     #[command(flatten)]
@@ -303,16 +292,12 @@ pub(crate) struct PlayArgs {
 
 /// Where runs are kept.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct RunsArgs {
     /// Directory for run data
     ///
     /// The last 20 runs are kept, and 20 that failed.
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".cuecard/runs",
-        help_heading = "Output"
-    )]
+    #[arg(long, value_name = "DIR", default_value = ".cuecard/runs")]
     pub run_dir: PathBuf,
 }
 
@@ -329,28 +314,25 @@ fn secret_name(text: &str) -> Result<String, &'static str> {
 
 /// Where variables get their values.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Variables")]
 pub(crate) struct VariableArgs {
     /// Set a variable (repeatable)
-    #[arg(long = "var", value_name = "NAME=VALUE", help_heading = "Variables")]
+    #[arg(long = "var", value_name = "NAME=VALUE")]
     pub variables: Vec<String>,
     /// Set a variable to JSON, or all variables of a JSON file (repeatable)
     ///
     /// The file is a JSON object; `@-` reads it from standard input.
-    #[arg(
-        long = "var-json",
-        value_name = "NAME=JSON|@FILE",
-        help_heading = "Variables"
-    )]
+    #[arg(long = "var-json", value_name = "NAME=JSON|@FILE")]
     pub json_variables: Vec<String>,
     #[command(flatten, next_help_heading = "Variables")]
     pub env: EnvFileArgs,
     /// Redact the value of this variable everywhere (repeatable)
     ///
     /// The value is that of CUECARD_VAR_NAME, or is asked for in a terminal.
-    #[arg(long = "secret", value_name = "NAME", value_parser = secret_name, help_heading = "Variables")]
+    #[arg(long = "secret", value_name = "NAME", value_parser = secret_name)]
     pub secrets: Vec<String>,
     /// Treat all variables from the environment and from --env as secrets
-    #[arg(long, hide = true)]
+    #[arg(long, hide = true, help_heading = None)]
     pub hide_environment: bool,
 }
 

@@ -56,30 +56,27 @@ pub(crate) struct ServeMcpArgs {
 
 /// Whether and where an MCP server of ours listens.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
 #[command(group(ArgGroup::new("of_http").args(["port", "bind"]).multiple(true).requires("http")))]
 pub(crate) struct HttpArgs {
     /// Serve Streamable HTTP instead of stdio
-    #[arg(long, help_heading = "Network")]
+    #[arg(long)]
     pub http: bool,
     #[command(flatten)]
     pub address: AddressArgs,
     /// Require this bearer token from clients
-    #[arg(long, requires = "http", help_heading = "Network")]
+    #[arg(long, requires = "http")]
     pub token: Option<String>,
 }
 
 /// Where a mock listens.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
 pub(crate) struct ListenArgs {
     #[command(flatten)]
     pub address: AddressArgs,
     /// Stop at the end of standard input too, as on SIGTERM: a mock then ends with the program that holds the pipe
-    #[arg(
-        long,
-        conflicts_with = "command",
-        hide_short_help = true,
-        help_heading = "Network"
-    )]
+    #[arg(long, conflicts_with = "command", hide_short_help = true)]
     pub stop_on_stdin_eof: bool,
 }
 
@@ -139,12 +136,13 @@ fn fixed_clock(text: &str) -> Result<jiff::Timestamp, String> {
 
 /// Arguments of `serve llm`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Playback")]
 pub(crate) struct ServeLlmArgs {
     /// Timelines, and directories of .yaml or .yml files
-    #[arg(value_name = "PATH", required_unless_present = "scenarios")]
+    #[arg(value_name = "PATH", required_unless_present = "scenarios", help_heading = None)]
     pub paths: Vec<PathBuf>,
     /// Run this command with the variables that clients read, and exit with it
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", help_heading = None)]
     pub command: Vec<OsString>,
 
     #[command(flatten)]
@@ -194,18 +192,13 @@ pub(crate) struct ServeLlmArgs {
     #[command(flatten)]
     pub how: PlayTimelineArgs,
     /// Number of characters per streaming delta
-    #[arg(
-        long,
-        value_name = "CHARACTERS",
-        default_value_t = cuecard_llm::DEFAULT_CHUNK,
-        help_heading = "Playback"
-    )]
+    #[arg(long, value_name = "CHARACTERS", default_value_t = cuecard_llm::DEFAULT_CHUNK)]
     pub chunk: NonZeroUsize,
     /// Also list this model (repeatable)
-    #[arg(long = "model", value_name = "NAME", help_heading = "Playback")]
+    #[arg(long = "model", value_name = "NAME")]
     pub models: Vec<String>,
     /// Time in all responses: 2026-01-31T09:00:00Z, or Unix seconds
-    #[arg(long, value_name = "TIME", value_parser = fixed_clock, help_heading = "Playback")]
+    #[arg(long, value_name = "TIME", value_parser = fixed_clock)]
     pub fixed_clock: Option<jiff::Timestamp>,
 
     /// Profile of the agent's tools, if not detected: NAME[@VERSION]
@@ -247,23 +240,24 @@ pub(crate) struct ServeLlmArgs {
 
 /// Which timelines a mock or a run plays.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Selection")]
 pub(crate) struct WhichTimelineArgs {
     #[command(flatten, next_help_heading = "Selection")]
     pub tagged: TagArgs,
     /// Play the timeline with this name
     ///
     /// A request to a mock can name another.
-    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    #[arg(long, value_name = "NAME")]
     pub scenario_name: Option<String>,
     #[command(flatten, next_help_heading = "Selection")]
     pub distance: DistanceArgs,
     /// Accept any prompt for the first turn; warn if it differs much
-    #[arg(long, help_heading = "Selection")]
+    #[arg(long)]
     pub any_prompt: bool,
     #[command(flatten)]
     pub symbols: SymbolArgs,
     /// Skip files with errors instead of refusing to start
-    #[arg(long, hide_short_help = true, help_heading = "Selection")]
+    #[arg(long, hide_short_help = true)]
     pub skip_bad: bool,
 }
 
@@ -285,23 +279,18 @@ pub(crate) struct TimelineSpeedArgs {
 
 /// How a mock plays timelines.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Playback")]
 pub(crate) struct PlayTimelineArgs {
     #[command(flatten, next_help_heading = "Playback")]
     pub speed: TimelineSpeedArgs,
     /// Inject the faults of this file: a list of {match, fault}
-    #[arg(long, value_name = "FILE", help_heading = "Playback")]
+    #[arg(long, value_name = "FILE")]
     pub fault: Option<PathBuf>,
     /// List where faults would be injected, and do nothing else
-    #[arg(long, alias = "dry-run", help_heading = "Playback")]
+    #[arg(long, alias = "dry-run")]
     pub list_faults: bool,
     /// Maximum number of sessions kept
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = cuecard_timeline::script::DEFAULT_MAX_SESSIONS,
-        hide_short_help = true,
-        help_heading = "Playback"
-    )]
+    #[arg(long, value_name = "N", default_value_t = cuecard_timeline::script::DEFAULT_MAX_SESSIONS, hide_short_help = true)]
     pub sessions_max: usize,
 }
 

@@ -150,27 +150,17 @@ fn options(
     args: &AcpArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(AcpOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let TimelineOptions {
-        play,
-        mut doubts,
-        mut problems,
-    } = {
-        let judged = (args.strict, args.require_complete);
-        TimelineOptions::of(&args.which, &args.how, judged, environment)
-    };
-    let patience = inputs::seconds("--timeout", args.timeout).map_or_else(
-        |problem| {
-            problems.push(problem);
-            None
-        },
-        |(timeout, warning)| {
-            doubts.extend(warning);
-            timeout
-        },
-    );
-    if !problems.is_empty() {
-        return Err(problems);
+    let judged = (args.strict, args.require_complete);
+    let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
+    let mut patience = None;
+    match inputs::seconds("--timeout", args.timeout) {
+        Ok((timeout, warning)) => {
+            patience = timeout;
+            options.doubts.extend(warning);
+        }
+        Err(problem) => options.problems.push(problem),
     }
+    let (play, doubts) = options.checked()?;
     let options = AcpOptions {
         play,
         patience: patience.unwrap_or(DEFAULT_PATIENCE),

@@ -27,14 +27,8 @@ pub(crate) fn run(args: &AgentArgs, context: &Context) -> Result<ExitCode, Stop>
         environment,
         output,
     } = context;
-    let TimelineOptions {
-        play,
-        doubts,
-        problems,
-    } = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
-    if !problems.is_empty() {
-        return Err(Stop::invalid(problems));
-    }
+    let options = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
+    let (play, doubts) = options.checked().map_err(Stop::invalid)?;
     output.diagnostics(&doubts);
     let transcripts = args.transcripts.iter().map(|written| transcript(written));
     let transcripts: Result<Vec<Transcript>, _> = transcripts.collect();

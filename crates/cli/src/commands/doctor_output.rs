@@ -102,8 +102,7 @@ fn found(server: &ServerFinding) -> String {
             info, tools, took, ..
         }) => {
             let tools = match tools {
-                Some(1) => "1 tool".to_owned(),
-                Some(tools) => format!("{tools} tools"),
+                Some(tools) => counted(*tools, "tool"),
                 None => "no tool list".to_owned(),
             };
             let version = printable(&info.protocol_version);

@@ -53,11 +53,8 @@ fn options(
         factor: SpeedArgs { speed: 0.0 },
         min_speed: 0.0,
     };
-    let TimelineOptions { play, problems, .. } =
-        TimelineOptions::of_player(&args.which, &speed, false, environment);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let options = TimelineOptions::of_player(&args.which, &speed, false, environment);
+    let (play, _) = options.checked()?;
     let working_directory = inputs::working_directory().map_err(|found| vec![found])?;
     Ok(RunOptions {
         play,

@@ -166,11 +166,8 @@ pub(super) fn options(
     args: &RunArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<RunOptions, Stop> {
-    let TimelineOptions { play, problems, .. } =
-        TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
-    if !problems.is_empty() {
-        return Err(Stop::invalid(problems));
-    }
+    let options = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
+    let (play, _) = options.checked().map_err(Stop::invalid)?;
     let seconds = |option: &str, value: f64| {
         let (duration, _) = inputs::seconds(option, Some(value)).map_err(Stop::invalid)?;
         Ok::<_, Stop>(duration.unwrap_or_default())

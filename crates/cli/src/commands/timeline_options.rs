@@ -27,6 +27,17 @@ pub(super) struct TimelineOptions {
 }
 
 impl TimelineOptions {
+    /// The options, and what is doubtful.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub(super) fn checked(self) -> Result<(PlayOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
+        match self.problems.is_empty() {
+            true => Ok((self.play, self.doubts)),
+            false => Err(self.problems),
+        }
+    }
+
     /// Those of a stand-in with sessions and a wire.
     pub(super) fn of(
         which: &WhichTimelineArgs,

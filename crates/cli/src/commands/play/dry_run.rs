@@ -111,7 +111,7 @@ pub(super) async fn preview(
             }).collect::<Vec<_>>(),
             "answers": answered(&scenario).map(|(kind, count)| (kind.key().to_owned(), Json::from(count))).collect::<serde_json::Map<_, _>>(),
             "effects": effects_json(&would_do),
-            "connected": connect::document(&connections.connected),
+            "connected": connections.connected,
             "diagnostics": list_to_json(&found),
         });
         redactor.json(&mut document);

@@ -21,17 +21,10 @@ pub(super) fn options(
     args: &ServeLlmArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(LlmOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let TimelineOptions {
-        play,
-        doubts,
-        mut problems,
-    } = {
-        let judged = (
-            args.strict,
-            args.require_complete || !args.command.is_empty(),
-        );
-        TimelineOptions::of(&args.which, &args.how, judged, environment)
-    };
+    let require_complete = args.require_complete || !args.command.is_empty();
+    let judged = (args.strict, require_complete);
+    let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
+    let problems = &mut options.problems;
     let agent = args.agent.as_deref().and_then(|text| {
         let agent = AgentName::parse(text);
         if agent.is_none() {
@@ -51,9 +44,7 @@ pub(super) fn options(
         );
         problems.push(argument(&message));
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let (play, doubts) = options.checked()?;
     let options = LlmOptions {
         bind: args.listen.address.socket(),
         token: args.token.clone(),

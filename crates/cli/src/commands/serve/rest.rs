@@ -128,14 +128,8 @@ fn options(
     args: &ServeRestArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(ServiceOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let TimelineOptions {
-        play,
-        doubts,
-        mut problems,
-    } = {
-        let judged = (args.strict, args.require_complete);
-        TimelineOptions::of(&args.which, &args.how, judged, environment)
-    };
+    let judged = (args.strict, args.require_complete);
+    let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
     let is_origin = |origin: &str| {
         origin.bytes().all(|byte| byte.is_ascii_graphic())
             && origin.split_once("://").is_some_and(|(scheme, host)| {
@@ -144,14 +138,12 @@ fn options(
     };
     if let Some(origin) = args.cors.as_deref().filter(|origin| !is_origin(origin)) {
         let message = format!("`--cors {origin}` is not an origin");
-        problems.push(
+        options.problems.push(
             Diagnostic::error(codes::ARGUMENT, message)
                 .with_help("write it as http://localhost:5173, without a path"),
         );
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let (play, doubts) = options.checked()?;
     let options = ServiceOptions {
         bind: args.listen.address.socket(),
         token: args.token.clone(),
