@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use cuecard_runner::Problem;
 use cuecard_runtime::listener::ListenerError;
 use cuecard_runtime::start_error::StartError;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, OneOrMore, codes};
 use cuecard_source::value::{Json, Redactor};
 
 use crate::exit_code::ExitCode;
@@ -33,25 +33,8 @@ pub(crate) struct Stop {
     document: Option<Json>,
 }
 
-/// One diagnostic or several.
-pub(crate) trait Diagnostics {
-    fn into_vec(self) -> Vec<Diagnostic>;
-}
-
-impl Diagnostics for Diagnostic {
-    fn into_vec(self) -> Vec<Diagnostic> {
-        vec![self]
-    }
-}
-
-impl Diagnostics for Vec<Diagnostic> {
-    fn into_vec(self) -> Vec<Diagnostic> {
-        self
-    }
-}
-
 impl Stop {
-    pub(crate) fn new(found: impl Diagnostics, exit: ExitCode) -> Self {
+    pub(crate) fn new(found: impl OneOrMore, exit: ExitCode) -> Self {
         Self {
             diagnostics: found.into_vec(),
             exit,
@@ -61,12 +44,12 @@ impl Stop {
     }
 
     /// A file or an argument is invalid.
-    pub(crate) fn invalid(found: impl Diagnostics) -> Self {
+    pub(crate) fn invalid(found: impl OneOrMore) -> Self {
         Self::new(found, ExitCode::Invalid)
     }
 
     /// A peer, a config or an output is unusable.
-    pub(crate) fn could_not_run(found: impl Diagnostics) -> Self {
+    pub(crate) fn could_not_run(found: impl OneOrMore) -> Self {
         Self::new(found, ExitCode::CouldNotRun)
     }
 

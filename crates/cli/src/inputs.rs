@@ -296,28 +296,19 @@ impl Variables {
 
     /// Prompts for a secret of a scenario on a terminal, unless it was given. That of no variable would hide nothing.
     pub(crate) fn secret_for(&mut self, name: &str, scenario: &ToolCallScenario) {
-        let names = || {
-            scenario
-                .variables
-                .iter()
-                .map(|variable| variable.name.as_str())
-        };
         if self.given.iter().any(|given| given.name == name) {
             return;
         }
-        if !names().any(|known| known == name) {
+        let mut declared = scenario.variables.iter();
+        let Some(variable) = declared.find(|variable| variable.name == name) else {
             let message = format!("`--secret {name}`: the scenario has no variable `{name}`");
             let error = Diagnostic::error(codes::VARIABLE_UNKNOWN, message);
             let help = help_on_unknown_variable(name, scenario);
             self.diagnostics.push(error.with_help(help));
             return;
-        }
-        let declared = scenario
-            .variables
-            .iter()
-            .find(|variable| variable.name == name);
+        };
         // The value in the file is a secret like any other.
-        if let Some(variable) = declared.filter(|variable| !variable.is_required()) {
+        if !variable.is_required() {
             let default = variable.default.clone();
             self.diagnostics.extend(short_secret(name, &default));
             self.give(name, default, "the scenario".to_owned(), true, true);

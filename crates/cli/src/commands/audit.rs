@@ -76,10 +76,7 @@ pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<ExitCode, Stop>
 
 fn tell(audit: &Audit, output: &Output) {
     let style = &output.stdout;
-    let mark = match audit.holds() {
-        true => style.good(style.symbol("✓", "ok")),
-        false => style.bad(style.symbol("✗", "differs")),
-    };
+    let mark = style.mark(audit.holds());
     let how = match (&audit.problem, &audit.difference) {
         (Some(problem), _) => format!("could not run: {problem}"),
         (None, Some(difference)) => format!(

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &BrowserArgs, context: &Context) -> Result<ExitCode, Sto
 }
 
 fn text(installed: &Installed, style: Style) -> String {
-    let good = style.good(style.symbol("✓", "ok"));
+    let good = style.mark(true);
     let how = match installed.was_there {
         true => "already installed",
         false => "installed",
@@ -38,7 +38,7 @@ fn text(installed: &Installed, style: Style) -> String {
         Some(browser) => format!("{good} browser          {}", browser.display()),
         None => format!(
             "{} browser          not found  {}",
-            style.bad(style.symbol("✗", "x")),
+            style.mark(false),
             installed.browser_help.as_deref().unwrap_or_default()
         ),
     };

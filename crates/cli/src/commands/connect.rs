@@ -43,7 +43,7 @@ pub(super) fn show(connected: &[Connected], output: &Output) {
             .map_or(String::new(), |protocol| format!(", protocol {protocol}"));
         stderr_line(&format!(
             "  {} {} ({}{protocol}): {tools}",
-            output.stderr.good(output.stderr.symbol("✓", "ok")),
+            output.stderr.mark(true),
             server.server,
             server.transport,
         ));

@@ -270,7 +270,7 @@ fn text(listed: &Listed, style: Style) -> String {
         });
         text.push_str(&format!(
             "  {} {}: {}{place}\n",
-            style.bad(style.symbol("✗", "x")),
+            style.mark(false),
             error.code,
             line(&error.message)
         ));

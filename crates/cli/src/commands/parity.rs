@@ -69,24 +69,20 @@ fn options(
 /// Tells people how a comparison came out.
 fn tell(parity: &Parity, output: &Output) {
     let style = &output.stdout;
-    let mark = |is_good: bool| match is_good {
-        true => style.good(style.symbol("✓", "ok")),
-        false => style.bad(style.symbol("✗", "differs")),
-    };
     let (name, file) = (printable(&parity.scenario), printable(&parity.file));
-    output::stdout(&format!("{} {name}  {file}\n", mark(parity.holds())));
+    output::stdout(&format!("{} {name}  {file}\n", style.mark(parity.holds())));
     for face in &parity.faces {
         let what = match (&face.left_out, &face.difference) {
             (Some(why), _) => format!("  – {:<10} not compared: {why}", face.face.as_str()),
             (None, Some(difference)) => format!(
                 "  {} {:<10} {}",
-                mark(false),
+                style.mark(false),
                 face.face.as_str(),
                 printable(difference)
             ),
             (None, None) => format!(
                 "  {} {:<10} {} the same",
-                mark(true),
+                style.mark(true),
                 face.face.as_str(),
                 face.n_seen
             ),

@@ -263,11 +263,7 @@ async fn one(
         (Some(live), notice) => live.notice(notice),
         (None, RunNotice::Event(event)) if is_alone => {
             let style = &output.stderr;
-            let mark = match event.holds {
-                Some(true) => style.good(style.symbol("✓", "ok")),
-                Some(false) => style.bad(style.symbol("✗", "failed")),
-                None => " ".to_owned(),
-            };
+            let mark = event.holds.map_or(" ".to_owned(), |it| style.mark(it));
             stderr_line(&format!(
                 "  {:>7.2} s  {mark} {}",
                 event.at.as_secs_f64(),
@@ -285,10 +281,7 @@ async fn one(
 /// Tells people how a run went.
 fn tell(outcome: &RunOutcome, report: Option<&Path>, output: &Output) {
     let style = &output.stdout;
-    let mark = match outcome.status == RunStatus::Passed {
-        true => style.good(style.symbol("✓", "ok")),
-        false => style.bad(style.symbol("✗", "failed")),
-    };
+    let mark = style.mark(outcome.status == RunStatus::Passed);
     output::stdout(&format!(
         "{mark} {} {}  {}\n",
         printable(&outcome.scenario),

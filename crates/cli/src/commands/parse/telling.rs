@@ -92,7 +92,7 @@ impl Terminal {
         // The page itself was not to be had: no action says so.
         let is_of_page = |error: &&ErrorInfo| error.step_id.is_none() && error.action.is_none();
         for error in file.errors.iter().filter(is_of_page) {
-            let mark = style.bad(style.symbol("✗", "x"));
+            let mark = style.mark(false);
             let message = printable(&error.message);
             text.push_str(&format!("  {mark} {}: {message}\n", error.code));
         }
@@ -127,12 +127,10 @@ impl Terminal {
     fn ended(&self, ordinal: usize, marked: &Marked<'_>, took: Duration) {
         let style = self.style;
         let (mark, failure) = match marked {
-            Marked::Done(outcome) if outcome.warnings.is_empty() => {
-                (style.good(style.symbol("✓", "ok")), None)
-            }
+            Marked::Done(outcome) if outcome.warnings.is_empty() => (style.mark(true), None),
             Marked::Done(_) => (style.doubtful(style.symbol("✓", "ok")), None),
             Marked::Failed(failure) if is_unclear(failure) => (style.bad("?"), Some(*failure)),
-            Marked::Failed(failure) => (style.bad(style.symbol("✗", "x")), Some(*failure)),
+            Marked::Failed(failure) => (style.mark(false), Some(*failure)),
             Marked::Warned(failure) => (style.doubtful("!"), Some(*failure)),
             Marked::NotTried | Marked::Skipped => (style.faint(style.symbol("–", "-")), None),
         };

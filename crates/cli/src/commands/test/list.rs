@@ -26,7 +26,7 @@ pub(super) fn run(
                 n_shown += 1;
                 match args.json {
                     true => documents.push(document(&case)),
-                    false => stdout(&line(&case, output)),
+                    false => stdout(&line(&case, false, output)),
                 }
             }
             CaseFile::Scenario(case) if selection.holds(&case) => {
@@ -35,7 +35,7 @@ pub(super) fn run(
                     true => documents.push(json!({
                         "id": case.id, "title": case.title, "file": case.source.name(), "tags": [], "source": "scenario",
                     })),
-                    false => stdout(&scenario_line(&case, output)),
+                    false => stdout(&line(&case, true, output)),
                 }
             }
             CaseFile::Case(..) | CaseFile::Scenario(_) => {}
@@ -64,17 +64,12 @@ pub(super) fn run(
     exit
 }
 
-/// A scenario has no id but its file.
-fn scenario_line(case: &TestCase, output: &Output) -> String {
+/// A line for a test. A scenario has no id but its file.
+fn line(case: &TestCase, is_scenario: bool, output: &Output) -> String {
     let style = output.stdout;
-    let title = style.strong(&printable(&case.title));
-    format!("{title}   {}\n", style.faint(case.source.name()))
-}
-
-fn line(case: &TestCase, output: &Output) -> String {
-    let style = output.stdout;
-    let mut line = style.strong(&printable(&case.id));
-    if case.title != case.id {
+    let id = if is_scenario { &case.title } else { &case.id };
+    let mut line = style.strong(&printable(id));
+    if case.title != *id {
         line.push_str(&format!("   {}", printable(&case.title)));
     }
     if !case.tags.is_empty() {
