@@ -26,6 +26,9 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use cuecard_browser_steps::format::export::ToolCallServer;
+use cuecard_report::play_json::IncludeResults;
+use cuecard_timeline::script::PlayerKind;
 
 pub(crate) use acp::AcpArgs;
 pub(crate) use agent::AgentArgs;
@@ -35,22 +38,23 @@ pub(crate) use infer::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 pub(crate) use mcp::{McpArgs, McpServer, SkillAgent, SkillArgs, SkillCommand};
 pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
-pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
+pub(crate) use parse::{BrowserFlags, ParseArgs};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
 pub(crate) use renamed::warnings_of_old_names;
 pub(crate) use resume::ResumeArgs;
-pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
+pub(crate) use run::{AuditArgs, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::{SafetyArgs, word};
 pub(crate) use serve::{
-    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
+    PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
     TimelineSpeedArgs, WhichTimelineArgs,
 };
 pub(crate) use shared::{
     AddressArgs, ConnectArgs, DistanceArgs, EnvFileArgs, SecretVariableArgs, ServerArgs, SpeedArgs,
     TagArgs,
 };
-pub(crate) use test::{DiffArgs, TestArgs, UnprovenArg};
+use shared::{Choices, one_of};
+pub(crate) use test::{DiffArgs, TestArgs};
 
 /// Agents that stick to the script.
 #[derive(Debug, Parser)]
@@ -243,7 +247,7 @@ pub(crate) struct PlayArgs {
     /// Include tool results: true, false or on_failure
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(INCLUDE_RESULTS),
         value_name = "WHEN",
         num_args = 0..=1,
         hide_possible_values = true,
@@ -351,17 +355,12 @@ pub(crate) struct SymbolArgs {
     pub defines: Vec<String>,
 }
 
-/// `--include-results`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum IncludeResults {
-    /// Always.
-    True,
-    /// Never.
-    False,
-    /// For failed steps.
-    OnFailure,
-}
+/// The values of `--include-results`.
+const INCLUDE_RESULTS: Choices<IncludeResults> = &[
+    ("true", IncludeResults::Always, "Always"),
+    ("false", IncludeResults::Never, "Never"),
+    ("on_failure", IncludeResults::OnFailure, "For failed steps"),
+];
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -470,12 +469,12 @@ pub(crate) struct ConvertArgs {
     /// With --to tool-call: the browser's MCP server that the scenario targets
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(EXPORT_SERVERS),
         value_name = "SERVER",
         requires = "to",
         default_value = "chrome-devtools"
     )]
-    pub server: ExportServer,
+    pub server: ToolCallServer,
     /// With --to: export the steps even if some actions could not be parsed
     #[arg(long, requires = "to")]
     pub allow_partial: bool,
@@ -505,14 +504,15 @@ pub(crate) enum ExportForm {
     Playwright,
 }
 
-/// The server of a browser that a scenario is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportServer {
-    /// chrome-devtools-mcp
-    ChromeDevtools,
-    /// @playwright/mcp
-    Playwright,
-}
+/// The values of `--server` of `convert`.
+const EXPORT_SERVERS: Choices<ToolCallServer> = &[
+    (
+        "chrome-devtools",
+        ToolCallServer::ChromeDevtools,
+        "chrome-devtools-mcp",
+    ),
+    ("playwright", ToolCallServer::Playwright, "@playwright/mcp"),
+];
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
@@ -529,8 +529,8 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub distance: DistanceArgs,
     /// Show how one player handles each event
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub player: Option<Player>,
+    #[arg(long, value_parser = one_of(PLAYERS), value_name = "NAME")]
+    pub player: Option<PlayerKind>,
     #[command(flatten)]
     pub speed: SpeedArgs,
     /// Treat warnings as errors
@@ -543,20 +543,18 @@ pub(crate) struct ExplainArgs {
     pub json: bool,
 }
 
-/// Who plays a timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Player {
-    /// The mock LLM API.
-    Llm,
-    /// The mock agent over ACP.
-    Acp,
-    /// The mock agent service.
-    Rest,
-    /// The mock agent in a terminal.
-    Agent,
-    /// The executor: everything around the agent.
-    Run,
-}
+/// The values of `--player`.
+const PLAYERS: Choices<PlayerKind> = &[
+    ("llm", PlayerKind::Llm, "The mock LLM API"),
+    ("acp", PlayerKind::Acp, "The mock agent over ACP"),
+    ("rest", PlayerKind::Rest, "The mock agent service"),
+    ("agent", PlayerKind::Agent, "The mock agent in a terminal"),
+    (
+        "run",
+        PlayerKind::Run,
+        "The executor: everything around the agent",
+    ),
+];
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]

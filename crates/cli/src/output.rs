@@ -50,21 +50,16 @@ impl Output {
                 let locale = locale.to_lowercase();
                 locale.contains("utf-8") || locale.contains("utf8")
             });
-        let width = |file: &dyn AsWidth| file.columns().unwrap_or(80).clamp(60, 120);
+        let style = |is_terminal, columns: Option<usize>| Style {
+            colour: colour(is_terminal),
+            unicode,
+            width: columns.unwrap_or(80).clamp(60, 120),
+            is_terminal,
+        };
         let (stderr, stdout) = (io::stderr(), io::stdout());
         Self {
-            stderr: Style {
-                colour: colour(stderr.is_terminal()),
-                unicode,
-                width: width(&stderr),
-                is_terminal: stderr.is_terminal(),
-            },
-            stdout: Style {
-                colour: colour(stdout.is_terminal()),
-                unicode,
-                width: width(&stdout),
-                is_terminal: stdout.is_terminal(),
-            },
+            stderr: style(stderr.is_terminal(), columns(&stderr)),
+            stdout: style(stdout.is_terminal(), columns(&stdout)),
             is_live: stderr.is_terminal() && !dumb,
             is_json,
         }
@@ -144,15 +139,10 @@ impl Output {
     }
 }
 
-trait AsWidth {
-    fn columns(&self) -> Option<usize>;
-}
-
-impl<T: std::os::fd::AsFd> AsWidth for T {
-    fn columns(&self) -> Option<usize> {
-        let size = rustix::termios::tcgetwinsize(self).ok()?;
-        (size.ws_col > 0).then_some(size.ws_col.into())
-    }
+/// The width of a terminal.
+fn columns(file: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(file).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
 thread_local! {

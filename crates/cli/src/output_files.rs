@@ -14,7 +14,7 @@ use cuecard_runtime::run_dir::{RunDir, clear_old};
 use cuecard_runtime::text_file;
 use cuecard_source::Effects;
 use cuecard_source::detect::kind_of;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_workspace::files;
 
 use crate::context::Stop;
@@ -62,19 +62,32 @@ pub(crate) fn check_overwriting<'p>(
     Ok(())
 }
 
+/// The kind and the file of `--report KIND:FILE`, of which a command knows `kinds`.
+pub(crate) fn report<'r>(
+    report: &'r str,
+    kinds: &[&str],
+) -> Result<(&'r str, &'r str), Diagnostic> {
+    let (message, help) = match report.split_once(':').unwrap_or((report, "")) {
+        (kind, "") if kinds.contains(&kind) => (
+            format!("`--report {report}` has no file name"),
+            format!("write --report {kind}:FILE"),
+        ),
+        (kind, file) if kinds.contains(&kind) => return Ok((kind, file)),
+        (kind, _) => {
+            let help = match did_you_mean(kind, kinds.iter().copied()) {
+                Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
+                None => format!("available reports: {}:FILE", kinds.join(":FILE, ")),
+            };
+            (format!("unknown report format `{kind}`"), help)
+        }
+    };
+    Err(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
+}
+
 /// The file of `--report junit:FILE`.
-pub(crate) fn junit(report: Option<&str>) -> Result<Option<PathBuf>, Diagnostic> {
-    match report.map(|report| (report, report.split_once(':'))) {
-        None => Ok(None),
-        Some((_, Some(("junit", file)))) if !file.is_empty() && file != "-" => {
-            Ok(Some(file.into()))
-        }
-        Some((report, _)) => {
-            let message = format!("`--report {report}` is no report that this command writes");
-            Err(Diagnostic::error(codes::ARGUMENT, message)
-                .with_help("write `--report junit:FILE`"))
-        }
-    }
+pub(crate) fn junit(written: Option<&str>) -> Result<Option<PathBuf>, Diagnostic> {
+    let junit = written.map(|written| report(written, &["junit"]));
+    Ok(junit.transpose()?.map(|(_, file)| file.into()))
 }
 
 /// Removes what an earlier run left in `results`. A file with anything else in it stays until a run begins.

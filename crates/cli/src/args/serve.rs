@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand};
+use cuecard_llm::OnMiss;
 
-use super::{AddressArgs, DistanceArgs, RunsArgs, SpeedArgs, SymbolArgs, TagArgs};
+use super::{AddressArgs, Choices, DistanceArgs, RunsArgs, SpeedArgs, SymbolArgs, TagArgs, one_of};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -159,13 +160,13 @@ pub(crate) struct ServeLlmArgs {
     /// error has an explanation, minimal is an empty message.
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(MISS_ANSWERS),
         value_name = "ANSWER",
         hide_possible_values = true,
-        default_value_t = MissAnswer::Error,
+        default_value = "error",
         help_heading = "Checks"
     )]
-    pub on_miss: MissAnswer,
+    pub on_miss: OnMiss,
     /// Keep answering after a failed assert
     ///
     /// `test` has the opposite: it goes on after a failure without --fail-fast.
@@ -294,11 +295,8 @@ pub(crate) struct PlayTimelineArgs {
     pub sessions_max: usize,
 }
 
-/// How to answer a request that the script does not expect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MissAnswer {
-    /// An error with an explanation.
-    Error,
-    /// An empty message.
-    Minimal,
-}
+/// The values of `--on-miss`.
+const MISS_ANSWERS: Choices<OnMiss> = &[
+    ("error", OnMiss::Error, "An error with an explanation"),
+    ("minimal", OnMiss::Minimal, "An empty message"),
+];

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cuecard_judge::model::Unproven;
 
-use super::{RealAgentArgs, SafetyArgs, SpeedArgs, VariableArgs};
+use super::{Choices, RealAgentArgs, SafetyArgs, SpeedArgs, VariableArgs, one_of};
 
 /// Arguments of `test`.
 #[derive(Debug, Args)]
@@ -50,8 +51,8 @@ pub(crate) struct TestArgs {
     #[arg(long)]
     pub strict: bool,
     /// Unproven claims: warn, fail or pass [default: as in the test case]
-    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
-    pub unproven: Option<UnprovenArg>,
+    #[arg(long, value_name = "WHAT", value_parser = one_of(UNPROVEN), hide_possible_values = true)]
+    pub unproven: Option<Unproven>,
     /// Timeout for a test, in seconds [default: 300]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub timeout: Option<f64>,
@@ -125,13 +126,9 @@ pub(crate) struct DiffArgs {
     pub json: bool,
 }
 
-/// `--unproven`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum UnprovenArg {
-    /// They are warnings
-    Warn,
-    /// They fail the test
-    Fail,
-    /// They pass
-    Pass,
-}
+/// The values of `--unproven`.
+const UNPROVEN: Choices<Unproven> = &[
+    ("warn", Unproven::Warn, "They are warnings"),
+    ("fail", Unproven::Fail, "They fail the test"),
+    ("pass", Unproven::Pass, "They pass"),
+];

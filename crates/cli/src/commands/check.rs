@@ -18,7 +18,7 @@ use cuecard_source::value::Redactor;
 use cuecard_tool_call::script::bind_variables;
 use serde_json::{Value as Json, json};
 
-use super::effects::{effects_json, effects_line, effects_list};
+use super::effects::{effects_line, effects_list};
 use super::{browser_files, connect};
 use crate::args::CheckArgs;
 use crate::asynchronous::asynchronously;
@@ -255,7 +255,6 @@ fn line(checked: &Checked, config: &Config, output: &Output) -> String {
 }
 
 fn document(checked: &Checked, config: &Config) -> Json {
-    let effects = checked.effects(config).as_ref().map(effects_json);
     let scenario = checked.scenario();
     let mut document = json!({
         "file": checked.file,
@@ -266,7 +265,7 @@ fn document(checked: &Checked, config: &Config) -> Json {
         "total_steps": scenario.map(|scenario| scenario.steps.len()),
         "metadata": scenario.map(|scenario| &scenario.metadata),
         "environment": scenario.map(|scenario| &scenario.environment),
-        "effects": effects,
+        "effects": checked.effects(config),
         "diagnostics": list_to_json(&checked.diagnostics),
     });
     match &checked.content {

@@ -15,7 +15,7 @@ use cuecard_timeline::format::{self as timeline, ReadOptions, Symbols};
 use cuecard_tool_call::format as tool_call;
 use serde_json::json;
 
-use crate::args::{ConvertArgs, ExportForm, ExportServer};
+use crate::args::{ConvertArgs, ExportForm};
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
@@ -108,16 +108,11 @@ fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<C
     let (exported, form) = match form {
         ExportForm::Playwright => (to_playwright(&steps, source), "a test for @playwright/test"),
         ExportForm::ToolCall => {
-            let (server, form) = match args.server {
-                ExportServer::ChromeDevtools => (
-                    ToolCallServer::ChromeDevtools,
-                    "a scenario for chrome-devtools-mcp",
-                ),
-                ExportServer::Playwright => {
-                    (ToolCallServer::Playwright, "a scenario for @playwright/mcp")
-                }
+            let form = match args.server {
+                ToolCallServer::ChromeDevtools => "a scenario for chrome-devtools-mcp",
+                ToolCallServer::Playwright => "a scenario for @playwright/mcp",
             };
-            (to_tool_call(&steps, source, server), form)
+            (to_tool_call(&steps, source, args.server), form)
         }
     };
     let mut diagnostics = reading.diagnostics;

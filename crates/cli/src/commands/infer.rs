@@ -168,10 +168,7 @@ fn read(
             ..Session::default()
         });
     }
-    let format = args
-        .format
-        .map(Into::into)
-        .or_else(|| detect_session(&source));
+    let format = args.format.or_else(|| detect_session(&source));
     let Some(format) = format else {
         let message = format!("`{}` is not a recording", path.display());
         let help = "give a cassette, a scenario with its cassette, or a session of Claude Code or Codex; --format tells what else it is";

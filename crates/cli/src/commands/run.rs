@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::live::LiveView;
 use super::timeline_options::{TimelineOptions, run_folder};
-use crate::args::{Mode, RealAgentArgs, RunArgs};
+use crate::args::{RealAgentArgs, RunArgs};
 use crate::asynchronous::until_stopped;
 use crate::commands::profile::read_profiles;
 use crate::context::{Context, Stop};
@@ -183,8 +183,10 @@ pub(super) fn options(
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = inputs::policy_options(&args.safety, None, &working_directory);
     let unused = match args.mode {
-        Some(Mode::Simulate | Mode::MockAgent) if args.agent.agent.is_some() => Some("--agent"),
-        Some(Mode::Simulate | Mode::RealAgent) if args.checkpoint_cmd.is_some() => {
+        Some(RunMode::Simulate | RunMode::MockAgent) if args.agent.agent.is_some() => {
+            Some("--agent")
+        }
+        Some(RunMode::Simulate | RunMode::RealAgent) if args.checkpoint_cmd.is_some() => {
             Some("--checkpoint-cmd")
         }
         None if args.agent.agent.is_some() && args.checkpoint_cmd.is_some() => {
@@ -200,11 +202,7 @@ pub(super) fn options(
     let which = which.map_err(Stop::invalid)?;
     Ok(RunOptions {
         play,
-        mode: args.mode.map(|mode| match mode {
-            Mode::MockAgent => RunMode::MockAgent,
-            Mode::RealAgent => RunMode::RealAgent,
-            Mode::Simulate => RunMode::Simulate,
-        }),
+        mode: args.mode,
         which,
         checkpoint: args.checkpoint_cmd.clone(),
         goldens,

@@ -1,6 +1,5 @@
 //! `cuecard verify`.
 
-use std::path::Path;
 use std::time::Duration;
 
 use cuecard_browser::replay::{self as player, Verified};
@@ -74,8 +73,15 @@ async fn perform(
 ) -> Result<ExitCode, Stop> {
     let redactor = prepared.redactor();
     let failed = |found: Diagnostic| Stop::could_not_run(found).redacted(redactor);
-    let place = Place::new(args, prepared).map_err(failed)?;
-    let stage = prepared.start(&args.browser, place.path()).await;
+    let run_dir = kept_run(args, prepared).map_err(failed)?;
+    // Nobody wants what is downloaded on the way.
+    let scratch = Scratch::new().map_err(|error| {
+        let reason = io_reason(&error);
+        let message = format!("failed to create a temporary directory: {reason}");
+        failed(Diagnostic::error(codes::FILE_WRITE, message))
+    })?;
+    let folder = run_dir.as_ref().map_or(scratch.path(), RunDir::path);
+    let stage = prepared.start(&args.browser, folder).await;
     let mut stage = stage.map_err(failed)?;
     let style = output.stderr;
     let facts = [
@@ -92,43 +98,24 @@ async fn perform(
     let verified = player::verify(&replay, &mut stage, &mut recorder, stop, args.act).await;
     stage.stop().await;
     let exit = finish(args, prepared, output, &verified);
-    if let Place::Kept(run_dir) = &place {
+    if let Some(run_dir) = &run_dir {
         let shown = args.runs.run_dir.join(run_dir.id());
         browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown, output);
     }
     Ok(exit)
 }
 
-/// Where the browser writes.
-enum Place {
-    /// Nobody wants what is downloaded on the way.
-    Scratch(Scratch),
-    /// What is recorded was asked for.
-    Kept(RunDir),
-}
-
-impl Place {
-    fn new(args: &VerifyArgs, prepared: &Prepared) -> Result<Self, Diagnostic> {
-        if args.browser.video || args.browser.playwright_trace {
-            let clock = Clock::start();
-            return run_dir(&args.runs.run_dir, &prepared.working_directory, &clock)
-                .map(Self::Kept);
-        }
-        Scratch::new().map(Self::Scratch).map_err(|error| {
-            let message = format!(
-                "failed to create a temporary directory: {}",
-                io_reason(&error)
-            );
-            Diagnostic::error(codes::FILE_WRITE, message)
-        })
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Scratch(scratch) => scratch.path(),
-            Self::Kept(run_dir) => run_dir.path(),
-        }
-    }
+/// The run directory, if what is recorded was asked for.
+fn kept_run(args: &VerifyArgs, prepared: &Prepared) -> Result<Option<RunDir>, Diagnostic> {
+    let is_recorded = args.browser.video || args.browser.playwright_trace;
+    let create = || {
+        run_dir(
+            &args.runs.run_dir,
+            &prepared.working_directory,
+            &Clock::start(),
+        )
+    };
+    is_recorded.then(create).transpose()
 }
 
 fn finish(

@@ -20,7 +20,7 @@ use cuecard_timeline::script::{LlmScript, PlayerKind, Selector, Speed};
 use serde_json::json;
 
 use super::plain;
-use crate::args::{ExplainArgs, Player};
+use crate::args::ExplainArgs;
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<ExitCode, Sto
     let view = View {
         symbols: &symbols,
         speed,
-        player: args.player.map(face),
+        player: args.player,
     };
     let told = match &args.prompt {
         Some(prompt) => selection::tell(prompt, args, &all, output),
@@ -189,16 +189,6 @@ fn print(view: &View<'_>, all: &[Explained], output: &Output) {
         let texts = scripts.map(|(explained, script)| text::text(explained, script, view, style));
         texts.collect::<Vec<_>>().join("\n")
     });
-}
-
-fn face(player: Player) -> PlayerKind {
-    match player {
-        Player::Llm => PlayerKind::Llm,
-        Player::Acp => PlayerKind::Acp,
-        Player::Rest => PlayerKind::Rest,
-        Player::Agent => PlayerKind::Agent,
-        Player::Run => PlayerKind::Run,
-    }
 }
 
 /// What was found in a file, for machines.

@@ -6,7 +6,6 @@ use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_replay::{self as replay, DEMO_SERVER, Screenshots, is_built_in, prepare as trace};
 use cuecard_report::Style;
 use cuecard_report::junit::JunitReport;
-use cuecard_report::play_json::IncludeResults;
 use cuecard_report::play_terminal::label;
 use cuecard_runner::prepare::{
     CallsContext, CallsRequest, PreparedCalls, Resumption, begin_journal, lacks_output,
@@ -23,7 +22,7 @@ use super::options::Options;
 use super::reports::Subject;
 use super::resume;
 use super::run::{Ending, Opening, Run};
-use crate::args::{self, PlayArgs};
+use crate::args::PlayArgs;
 use crate::commands::browser_stage;
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
@@ -145,11 +144,7 @@ pub(super) async fn play_calls(
                 scenario.steps_in(&calls.range),
             ),
             url: None,
-            include: match args.include_results {
-                args::IncludeResults::True => IncludeResults::Always,
-                args::IncludeResults::False => IncludeResults::Never,
-                args::IncludeResults::OnFailure => IncludeResults::OnFailure,
-            },
+            include: args.include_results,
         },
         file: &prepared.file,
         reports: &options.reports,

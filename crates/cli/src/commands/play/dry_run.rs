@@ -17,7 +17,7 @@ use super::calls::Prepared;
 use super::terminal::Terminal;
 use crate::args::PlayArgs;
 use crate::commands::connect;
-use crate::commands::effects::{effects_json, effects_line, effects_list};
+use crate::commands::effects::{effects_line, effects_list};
 use crate::context::Context;
 use crate::exit_code::ExitCode;
 use crate::output::{counted, stderr, stdout};
@@ -110,7 +110,7 @@ pub(super) async fn preview(
                 })
             }).collect::<Vec<_>>(),
             "answers": answered(&scenario).map(|(kind, count)| (kind.key().to_owned(), Json::from(count))).collect::<serde_json::Map<_, _>>(),
-            "effects": effects_json(&would_do),
+            "effects": would_do,
             "connected": connections.connected,
             "diagnostics": list_to_json(&found),
         });

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Parser as _;
-use cuecard_llm::{LlmOptions, OnMiss};
+use cuecard_llm::LlmOptions;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::profiles::AgentName;
 
 use super::n_threads;
-use crate::args::{Cli, Command, MissAnswer, ServeLlmArgs};
+use crate::args::{Cli, Command, ServeLlmArgs};
 use crate::commands::profile::read_profiles;
 use crate::commands::timeline_options::TimelineOptions;
 
@@ -53,10 +53,7 @@ pub(super) fn options(
         agent,
         profiles,
         strict_tools: args.strict_tools_validation,
-        on_miss: match args.on_miss {
-            MissAnswer::Error => OnMiss::Error,
-            MissAnswer::Minimal => OnMiss::Minimal,
-        },
+        on_miss: args.on_miss,
         keep_going: args.keep_going,
         leaves_asserts: is_judged_by_command(args),
         workspace: args.workspace.clone(),

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use cuecard_judge::model::{DEFAULT_CASE_TIMEOUT, Unproven};
+use cuecard_judge::model::DEFAULT_CASE_TIMEOUT;
 use cuecard_runner::{Filter, Selection, Setup, Shard};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::{env_file, run_dir};
@@ -14,7 +14,7 @@ use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_tool_call::script::Given;
 
 use super::reports;
-use crate::args::{TestArgs, UnprovenArg};
+use crate::args::TestArgs;
 use crate::commands::run::which_agent;
 use crate::context::Stop;
 use crate::inputs;
@@ -136,11 +136,7 @@ pub(super) fn plan(
     let setup = Setup {
         run_id: run_dir::new_id(started),
         strict: args.strict,
-        unproven: args.unproven.map(|word| match word {
-            UnprovenArg::Warn => Unproven::Warn,
-            UnprovenArg::Fail => Unproven::Fail,
-            UnprovenArg::Pass => Unproven::Pass,
-        }),
+        unproven: args.unproven,
         timeout: timeout.unwrap_or(DEFAULT_CASE_TIMEOUT),
         working_directory,
         environment: environment.to_vec(),
