@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use cuecard_runner::Problem;
 use cuecard_runtime::listener::ListenerError;
 use cuecard_runtime::start_error::StartError;
-use cuecard_source::diagnostic::{Diagnostic, OneOrMore, codes};
+use cuecard_source::diagnostic::{Code, Diagnostic, OneOrMore, codes};
 use cuecard_source::value::{Json, Redactor};
 
 use crate::exit_code::ExitCode;
@@ -55,7 +55,12 @@ impl Stop {
 
     /// An argument is invalid; `help` says what to write.
     pub(crate) fn argument(message: impl Into<String>, help: &str) -> Self {
-        Self::invalid(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
+        Self::refused(codes::ARGUMENT, message, help)
+    }
+
+    /// A file or an argument is invalid; `help` says what to do.
+    pub(crate) fn refused(code: Code, message: impl Into<String>, help: &str) -> Self {
+        Self::invalid(Diagnostic::error(code, message).with_help(help))
     }
 
     /// The same without secrets.

@@ -64,6 +64,8 @@ pub(crate) struct Variables {
     pub given: Vec<Given>,
     /// Findings.
     pub diagnostics: Vec<Diagnostic>,
+    /// What the environment file sets.
+    pub of_file: Vec<(String, String)>,
     /// The process's environment with the environment file over it: for configs.
     pub environment: BTreeMap<String, String>,
 }
@@ -110,16 +112,12 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
             Ok(source) => {
                 let (pairs, diagnostics) = env_file::parse(&source);
                 variables.diagnostics.extend(diagnostics);
-                for (name, value) in pairs {
-                    variables.give(
-                        &name,
-                        value.clone().into(),
-                        path.display().to_string(),
-                        is_hidden(&name),
-                        true,
-                    );
-                    variables.environment.insert(name, value);
+                for (name, value) in &pairs {
+                    let (value, from) = (value.as_str().into(), path.display().to_string());
+                    variables.give(name, value, from, is_hidden(name), true);
                 }
+                variables.environment.extend(pairs.iter().cloned());
+                variables.of_file = pairs;
             }
             Err(error) => variables.diagnostics.push(error),
         }
@@ -135,24 +133,13 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         })
         .collect();
     for (name, value) in from_environment {
-        let secret = is_hidden(&name);
-        variables.give(
-            &name,
-            value.into(),
-            format!("{VARIABLE_PREFIX}{name}"),
-            secret,
-            true,
-        );
+        let (secret, from) = (is_hidden(&name), format!("{VARIABLE_PREFIX}{name}"));
+        variables.give(&name, value.into(), from, secret, true);
     }
     for pair in &args.variables {
         if let Some((name, value)) = variables.split(pair, "--var") {
-            variables.give(
-                &name,
-                value.into(),
-                "--var".to_owned(),
-                is_secret(&name),
-                false,
-            );
+            let (secret, from) = (is_secret(&name), "--var".to_owned());
+            variables.give(&name, value.into(), from, secret, false);
         }
     }
     for pair in &args.json_variables {

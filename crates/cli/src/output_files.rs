@@ -226,9 +226,8 @@ pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Diagnostic> {
 pub(crate) fn write_new(path: &Path, text: &str, is_forced: bool) -> Result<(), Stop> {
     if !is_forced && path.exists() {
         let message = format!("`{}` already exists", path.display());
-        let found = Diagnostic::error(codes::FILE_WRITE, message);
         let help = "choose another name, or pass --force to overwrite it";
-        return Err(Stop::invalid(found.with_help(help)));
+        return Err(Stop::refused(codes::FILE_WRITE, message, help));
     }
     write_text(path, text).map_err(Stop::could_not_run)
 }

@@ -45,9 +45,7 @@ pub(super) fn of(
             let is = kind.map_or("no file that Cuecard knows", FileKind::description);
             let message = format!("`{}` is {is}, not a cassette", file.display());
             let help = "give a `.cassette.jsonl` file, or the scenario that it was recorded with";
-            return Err(Stop::invalid(
-                Diagnostic::error(codes::FILE_KIND, message).with_help(help),
-            ));
+            return Err(Stop::refused(codes::FILE_KIND, message, help));
         }
     };
     let (cassette, found) = Cassette::read(&source);

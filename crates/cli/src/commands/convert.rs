@@ -74,8 +74,7 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stop> {
         let message = "the file already contains browser steps";
         let help =
             "choose a target format: --to tool-call --server chrome-devtools, or --to playwright";
-        let found = Diagnostic::error(codes::FILE_KIND, message).with_help(help);
-        return Err(Stop::invalid(found));
+        return Err(Stop::refused(codes::FILE_KIND, message, help));
     }
     let reading = tool_call::read(&source);
     if any_error(&reading.diagnostics) {

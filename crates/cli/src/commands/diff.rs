@@ -73,9 +73,8 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode, Stop> 
                 names.1,
                 kind(&second)
             );
-            let diagnostic = Diagnostic::error(codes::FILE_KIND, message)
-                .with_help("compare two traces, or two results written by `cuecard test --output`");
-            return Err(Stop::invalid(diagnostic));
+            let help = "compare two traces, or two results written by `cuecard test --output`";
+            return Err(Stop::refused(codes::FILE_KIND, message, help));
         }
     };
     output.result(&Redactor::default(), || document, |_| text);
@@ -122,10 +121,8 @@ fn read(path: &Path) -> Result<Recorded, Stop> {
         }
         Some(document) if document.get("trace_id").is_none() => {
             let message = format!("`{name}` is neither a trace nor a test result");
-            let diagnostic = Diagnostic::error(codes::FILE_KIND, message).with_help(
-                "`cuecard play` writes traces to .cuecard/runs/, and `cuecard test --output DIR` writes traces and results",
-            );
-            Err(Stop::invalid(diagnostic))
+            let help = "`cuecard play` writes traces to .cuecard/runs/, and `cuecard test --output DIR` writes traces and results";
+            Err(Stop::refused(codes::FILE_KIND, message, help))
         }
         _ => Err(Stop::invalid(error.diagnostic(&name))),
     }

@@ -90,10 +90,8 @@ fn write(
         };
         if real(out).is_some_and(is_input) {
             let message = format!("`{}` is the recording itself", out.display());
-            let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);
-            return Err(Stop::invalid(
-                diagnostic.with_help("choose another name for the scenario"),
-            ));
+            let help = "choose another name for the scenario";
+            return Err(Stop::refused(codes::FILE_WRITE, message, help));
         }
         write_new(out, &text, args.force)?;
     }
@@ -156,9 +154,7 @@ fn read(
             "give the session of the agent, or a scenario of `record mcp` whose cassette `{}` is next to it",
             beside.display()
         );
-        return Err(Stop::invalid(
-            Diagnostic::error(codes::FILE_KIND, message).with_help(help),
-        ));
+        return Err(Stop::refused(codes::FILE_KIND, message, &help));
     }
     if matches!(kind, Some(FileKind::ToolCall | FileKind::Cassette)) {
         let (_, cassette, found) = cassette::of(path, source)?;
@@ -172,9 +168,7 @@ fn read(
     let Some(format) = format else {
         let message = format!("`{}` is not a recording", path.display());
         let help = "give a cassette, a scenario with its cassette, or a session of Claude Code or Codex; --format tells what else it is";
-        return Err(Stop::invalid(
-            Diagnostic::error(codes::FILE_KIND, message).with_help(help),
-        ));
+        return Err(Stop::refused(codes::FILE_KIND, message, help));
     };
     let imported = transcript(&source, format);
     match imported.trace {

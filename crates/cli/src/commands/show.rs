@@ -57,9 +57,7 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<ExitCode, Stop> 
                     command.unwrap_or_default()
                 );
                 let help = "name a run of `cuecard run`; without `--at`, its events are shown";
-                Err(Stop::invalid(
-                    Diagnostic::error(codes::FILE_READ, message).with_help(help),
-                ))
+                Err(Stop::refused(codes::FILE_READ, message, help))
             }
         };
     }

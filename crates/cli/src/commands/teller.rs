@@ -131,11 +131,11 @@ impl OutputWriter {
 
     /// Whether something went well, as a mark.
     pub(crate) fn mark(&self, is_good: bool) -> &'static str {
-        match (is_good, self.output.stderr.unicode) {
-            (true, true) => "✓",
-            (false, true) => "✗",
-            (true, false) => "ok",
-            (false, false) => "x",
+        let style = self.output.stderr;
+        if is_good {
+            style.symbol("✓", "ok")
+        } else {
+            style.symbol("✗", "x")
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use cuecard_judge::model::DEFAULT_CASE_TIMEOUT;
 use cuecard_runner::{Filter, Selection, Setup, Shard};
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::{env_file, run_dir};
+use cuecard_runtime::run_dir;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_tool_call::script::Given;
 
@@ -104,6 +104,9 @@ pub(super) fn plan(
     };
     let variables = inputs::variables_of(&args.variables, environment);
     found.extend(variables.diagnostics);
+    let of_file = variables.of_file.into_iter();
+    let live_environment = of_file.map(|(name, value)| (name.into(), value.into()));
+    let live_environment = live_environment.collect();
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = match inputs::policy(&args.safety, args.out.as_deref(), &working_directory) {
         Ok(policy) if !any_error(&found) => policy,
@@ -140,7 +143,7 @@ pub(super) fn plan(
         timeout: timeout.unwrap_or(DEFAULT_CASE_TIMEOUT),
         working_directory,
         environment: environment.to_vec(),
-        live_environment: live_environment(args),
+        live_environment,
         config: args.config.clone(),
         config_environment: variables.environment,
         defaults,
@@ -168,22 +171,6 @@ pub(super) fn plan(
         jobs,
     };
     Ok((plan, found))
-}
-
-/// What the file of `--env` gives to live commands. What is wrong with it is said with the variables.
-fn live_environment(args: &TestArgs) -> Vec<(OsString, OsString)> {
-    let source = args
-        .variables
-        .env
-        .env_file
-        .as_deref()
-        .and_then(|path| inputs::read_source(path).ok());
-    let pairs = source.map(|source| env_file::parse(&source).0);
-    pairs
-        .unwrap_or_default()
-        .into_iter()
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect()
 }
 
 /// What a parser says last, which is what it means.
