@@ -12,6 +12,8 @@ pub struct IntermediateStep {
     pub action_type: ActionKind,
     /// The highlight index of the element that is meant (`targetSelector: "highlightIndex=N"`).
     pub target: Option<u32>,
+    /// The highlight index of the element that it is dragged to.
+    pub to: Option<u32>,
     /// What is typed, selected, uploaded; for checkboxes whether they are to be checked.
     pub input_value: Option<InputValue>,
     /// Where to navigate.
@@ -48,6 +50,7 @@ impl IntermediateStep {
         Self {
             action_type,
             target: None,
+            to: None,
             input_value: None,
             url: None,
             description: description.into(),
@@ -83,6 +86,7 @@ pub enum ActionKind {
     Wait,
     Upload,
     Extract,
+    Drag,
     /// A model's word for a sentence that it can't read.
     Unknown,
 }
@@ -103,6 +107,7 @@ impl ActionKind {
         ("wait", Self::Wait),
         ("upload", Self::Upload),
         ("extract", Self::Extract),
+        ("drag", Self::Drag),
         ("unknown", Self::Unknown),
     ];
 
@@ -134,6 +139,7 @@ impl ActionKind {
                 | Self::Input
                 | Self::Upload
                 | Self::Extract
+                | Self::Drag
         )
     }
 

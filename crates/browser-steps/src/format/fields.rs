@@ -192,7 +192,7 @@ pub(super) const STEP: &[Field] = &[
     required("description", TEXT, "The sentence."),
     required(
         "action",
-        "{\"enum\": [\"click\", \"doubleClick\", \"rightClick\", \"input\", \"navigate\", \"assert\", \"select\", \"press\", \"hover\", \"scroll\", \"wait\", \"upload\", \"extract\"]}",
+        "{\"enum\": [\"click\", \"doubleClick\", \"rightClick\", \"input\", \"navigate\", \"assert\", \"select\", \"press\", \"hover\", \"scroll\", \"wait\", \"upload\", \"extract\", \"drag\"]}",
         "What it does.",
     ),
     field("selector", TEXT, "The selector of its element."),
@@ -222,6 +222,11 @@ pub(super) const STEP: &[Field] = &[
         "index",
         r#"{"type": "integer", "minimum": 0}"#,
         "The index that its element had.",
+    ),
+    field(
+        "to",
+        r##"{"$ref": "#/$defs/element"}"##,
+        "The element that it is dragged to.",
     ),
     field(
         "assertion",
@@ -262,6 +267,21 @@ pub(super) const STEP: &[Field] = &[
         "Accepted and ignored: it follows from the order.",
     ),
     field("observed", OBJECT, "What was seen when it ran."),
+];
+
+/// The second element of a step.
+pub(super) const ELEMENT: &[Field] = &[
+    required("selectors", TEXTS, "Its selectors, the most lasting first."),
+    field(
+        "fingerprint",
+        r##"{"$ref": "#/$defs/fingerprint"}"##,
+        "What it was.",
+    ),
+    field(
+        "index",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "The index that it had.",
+    ),
 ];
 
 pub(super) const ASSERTION: &[Field] = &[
@@ -478,7 +498,7 @@ pub(super) const HEAL_OPERATION: &[Field] = &[
     ),
     required(
         "path",
-        r#"{"type": "string", "pattern": "^/testSteps/[0-9]+/(id$|(selector|selectors|fingerprint|index)(/|$))"}"#,
+        r#"{"type": "string", "pattern": "^/testSteps/[0-9]+/(id$|(to/)?(selector|selectors|fingerprint|index)(/|$))"}"#,
         "Where: what a step's element is known by, and nothing else.",
     ),
     field("value", "true", "The value."),

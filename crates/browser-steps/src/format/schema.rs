@@ -33,6 +33,7 @@ pub fn steps_schema() -> Json {
     root["properties"]["observed"] = object(fields::OBSERVED);
     root["$defs"] = json!({
         "step": step,
+        "element": object(fields::ELEMENT),
         "assertion": object(fields::ASSERTION),
         "fingerprint": object(fields::FINGERPRINT),
         "container": object(fields::CONTAINER),

@@ -5,7 +5,8 @@ use super::{STEPS_FORMAT, fields};
 use crate::model::{
     ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Container, ContainerKind,
     Direction, ErrorInfo, Fingerprint, OLDER_VERSION, Observed, ObservedDialog, ObservedDownload,
-    ParseStatus, STEPS_VERSION, StepsFile, TestStep, TextMatch, TextPlace, Translator, WaitFor,
+    ParseStatus, STEPS_VERSION, StepElement, StepsFile, TestStep, TextMatch, TextPlace, Translator,
+    WaitFor,
 };
 use cuecard_source::detect::{FileKind, detect, version_text};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
@@ -298,6 +299,7 @@ fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<TestStep>
     step.translator = reader.one_of(object, "translator", "`translator`", Translator::ALL);
     step.index = whole(reader, object, "index", 0, u64::from(u32::MAX))
         .and_then(|index| u32::try_from(index).ok());
+    step.to = below(reader, object, "to").map(|(node, pointer)| element(reader, node, &pointer));
     let expected = step.value.clone();
     step.assertion = below(reader, object, "assertion")
         .and_then(|(node, pointer)| assertion(reader, node, &pointer, expected));
@@ -362,11 +364,26 @@ fn complete(reader: &mut Reader<'_>, object: Object<'_>, step: &TestStep) {
             step.action == ActionKind::Press && step.key.is_none(),
         ),
         ("assertion", needs_assertion && step.assertion.is_none()),
+        ("to", step.action == ActionKind::Drag && step.to.is_none()),
     ] {
         if is_missing && reader.get(object, key).is_none() {
             let whose = format!("a step that does `{}`", step.action.as_str());
             reader.required(object, key, &whose, &format!("\"{key}\": …"));
         }
+    }
+}
+
+/// The second element of a step.
+fn element(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> StepElement {
+    let object = Object { node, pointer };
+    reader.unknown_keys(object, fields::ELEMENT, &[], "the element");
+    reader.required(object, "selectors", "the element", "\"selectors\": [\"…\"]");
+    StepElement {
+        selectors: texts(reader, object, "selectors"),
+        fingerprint: below(reader, object, "fingerprint")
+            .and_then(|(node, pointer)| fingerprint(reader, node, &pointer)),
+        index: whole(reader, object, "index", 0, u64::from(u32::MAX))
+            .and_then(|index| u32::try_from(index).ok()),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use crate::model::{
     BrowserAssertion, Compare, Container, Direction, ErrorInfo, Fingerprint, Observed, ParseStatus,
-    STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
+    STEPS_VERSION, StepElement, StepsFile, TestStep, Translator, WaitFor,
 };
 use cuecard_source::value::Json;
 
@@ -105,6 +105,7 @@ fn step(step: &TestStep) -> Json {
         step.translator.map(Translator::as_str),
     );
     put_some(&mut members, "index", step.index);
+    put_some(&mut members, "to", step.to.as_ref().map(element));
     put_some(
         &mut members,
         "assertion",
@@ -122,6 +123,18 @@ fn step(step: &TestStep) -> Json {
         put(&mut members, "optional", true);
     }
     put_observed(&mut members, &step.observed);
+    Json::Object(members)
+}
+
+fn element(element: &StepElement) -> Json {
+    let mut members = Members::new();
+    put(&mut members, "selectors", element.selectors.clone());
+    put_some(
+        &mut members,
+        "fingerprint",
+        element.fingerprint.as_ref().map(fingerprint),
+    );
+    put_some(&mut members, "index", element.index);
     Json::Object(members)
 }
 

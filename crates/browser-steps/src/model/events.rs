@@ -146,6 +146,8 @@ fn arguments(step: &TestStep, target: Option<&str>) -> Json {
     };
     put("target", target.map(Json::from));
     put("selector", step.selectors.first().map(|first| json!(first)));
+    let to = step.to.as_ref().and_then(|to| to.selectors.first());
+    put("to", to.map(|first| json!(first)));
     put("value", step.value.clone());
     put("url", step.url.clone().map(Json::from));
     put("key", step.key.clone().map(Json::from));

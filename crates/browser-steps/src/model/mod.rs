@@ -19,6 +19,6 @@ pub use input::{
 };
 pub use observed::{Observed, ObservedDialog, ObservedDownload};
 pub use steps_file::{
-    ErrorInfo, OLDER_VERSION, ParseStatus, STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
-    step_id,
+    ErrorInfo, OLDER_VERSION, ParseStatus, STEPS_VERSION, StepElement, StepsFile, TestStep,
+    Translator, WaitFor, step_id,
 };

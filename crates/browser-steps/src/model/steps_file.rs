@@ -94,6 +94,8 @@ pub struct TestStep {
     pub translator: Option<Translator>,
     /// `index`: the highlight index that the element had.
     pub index: Option<u32>,
+    /// `to`, on drag: the element that it is dragged to.
+    pub to: Option<StepElement>,
     /// `assertion`, on assert and on waits until something holds.
     pub assertion: Option<BrowserAssertion>,
     /// `key`, on press.
@@ -131,6 +133,19 @@ impl TestStep {
             .flatten()
     }
 
+    /// The same step about the element that it drags to.
+    pub fn about_destination(&self) -> Option<Self> {
+        let to = self.to.clone()?;
+        Some(Self {
+            selector: to.selectors.first().cloned(),
+            selectors: to.selectors,
+            fingerprint: to.fingerprint,
+            index: to.index,
+            to: None,
+            ..self.clone()
+        })
+    }
+
     /// A step about which nothing else is known.
     pub fn new(id: impl Into<String>, description: impl Into<String>, action: ActionKind) -> Self {
         Self {
@@ -146,6 +161,7 @@ impl TestStep {
             fingerprint: None,
             translator: None,
             index: None,
+            to: None,
             assertion: None,
             key: None,
             direction: None,
@@ -163,6 +179,17 @@ impl TestStep {
     pub fn input_value(&self) -> Option<InputValue> {
         InputValue::of(self.value.as_ref()?)
     }
+}
+
+/// The second element of a step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StepElement {
+    /// `selectors`, the most lasting first.
+    pub selectors: Vec<String>,
+    /// `fingerprint`.
+    pub fingerprint: Option<Fingerprint>,
+    /// `index`: the highlight index that it had.
+    pub index: Option<u32>,
 }
 
 /// Who read a sentence.

@@ -2,7 +2,7 @@
 
 use cuecard_browser_steps::model::{
     ActionKind, AssertKind, BrowserAction, BrowserAssertion, InputValue, IntermediateStep,
-    TestStep, Translator,
+    StepElement, TestStep, Translator,
 };
 use cuecard_page::dom::NodeId;
 use cuecard_page::selector::{Finder, Pattern, Selector};
@@ -26,6 +26,8 @@ pub(super) struct Done<'a> {
     pub outcome: &'a Outcome,
     /// The index that the element had when it was chosen.
     pub index: Option<u32>,
+    /// What it was dragged to.
+    pub to: Option<NodeId>,
     /// Whether the author said what becomes of dialogs.
     pub expects_dialogs: bool,
 }
@@ -138,6 +140,22 @@ pub(super) fn step(
         }
     }
     step.selector = step.selectors.first().cloned();
+    if let Some(to) = done.to {
+        let place = done.intent.and_then(|intent| intent.to.as_deref());
+        let place = place.map(|place| finder.whole_place(place));
+        let phrase = place.as_ref().and_then(|place| place.phrase.as_ref());
+        if let Some(known) = finder.identify(to, phrase) {
+            step.observed.warnings.extend(known.warning);
+            let selectors = known.selectors.iter();
+            step.to = Some(StepElement {
+                selectors: selectors
+                    .map(|selector| selector.with_texts(&mut change).to_string())
+                    .collect(),
+                fingerprint: Some(known.fingerprint.with_texts(refer)),
+                index: done.step.to,
+            });
+        }
+    }
     if !done.expects_dialogs {
         let told = done.outcome.dialogs.iter().map(|dialog| {
             let how = match dialog.accepted {

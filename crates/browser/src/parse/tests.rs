@@ -130,6 +130,7 @@ impl Interpreter for Told {
                     true => Answer::Act {
                         step: Box::new(step),
                         target: Some(target),
+                        to: None,
                     },
                     false => Answer::Unclear {
                         reason: "it is outside".to_owned(),

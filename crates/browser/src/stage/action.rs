@@ -17,6 +17,8 @@ pub struct StageAction<'a> {
     pub step: &'a IntermediateStep,
     /// The element that is acted on. None for assertions, whose elements are found on each state.
     pub aim: Option<ActionTarget>,
+    /// The element that it is dragged to.
+    pub to: Option<ActionTarget>,
     /// How long it may take.
     pub limits: Limits,
     /// What a navigation waits for; that it has loaded everything if absent.
@@ -72,6 +74,7 @@ impl ActionTarget {
                     let item = finder.state.element(item)?;
                     Some((ElementAddress::of(item), text))
                 }),
+                also: None,
             },
         })
     }
@@ -90,6 +93,10 @@ impl StageAction<'_> {
         put(
             "target",
             self.aim.as_ref().map(|aim| json!(aim.address.selector())),
+        );
+        put(
+            "to",
+            self.to.as_ref().map(|to| json!(to.address.selector())),
         );
         put("value", step.input_value.as_ref().map(InputValue::to_json));
         put("url", step.url.as_ref().map(|url| json!(url)));

@@ -76,7 +76,8 @@ const VERBS: &[(&str, Verb)] = &[
     ("upload", Verb::Upload),
     ("attach", Verb::Upload),
     ("extract", Verb::Extract),
-    ("drag", Verb::Refused("dragging is not supported")),
+    ("drag and drop", Verb::Drag),
+    ("drag", Verb::Drag),
     ("verify", Verb::Assert),
     ("assert", Verb::Assert),
     ("expect", Verb::Assert),
@@ -111,6 +112,7 @@ pub(super) enum Verb {
     Wait,
     Upload,
     Extract,
+    Drag,
     Assert,
     See,
     /// It can't be done, and why.
@@ -130,6 +132,9 @@ const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
 
 /// Which field something is put into.
 const INTO: &[&str] = &["into", "in", "for", "as"];
+
+/// Where something is dragged.
+const ONTO: &[&str] = &["to", "onto", "into"];
 
 /// Words that say which element is meant, or when. In a name without quotes they stand only as a part of the whole name.
 pub(super) const LIMITS: &[&str] = &[
@@ -320,6 +325,7 @@ impl Reader<'_> {
                 intent.pool = Pool::Anything;
                 Ok(intent)
             }
+            Verb::Drag => self.drag(rest),
             Verb::Assert => self.assertion(rest),
             Verb::See => self.assertion(tokens),
             Verb::Refused(reason) => Err(reason.to_owned()),
@@ -342,6 +348,7 @@ impl Reader<'_> {
             phrase,
             span: span.unwrap_or_default(),
             pool,
+            to: None,
         }
     }
 
@@ -354,6 +361,27 @@ impl Reader<'_> {
             _ => Pool::Interactive,
         };
         Ok(self.intent(self.step(action), Some(words), pool))
+    }
+
+    /// `drag X to Y`: at the only word behind which an element follows, as one stands before it.
+    fn drag(&self, rest: &[Token]) -> Read {
+        let ways = (0..rest.len()).filter(|&at| rest[at].is_any(ONTO));
+        let mut ways = ways.filter_map(|at| {
+            let (what, onto) = (Phrase::read(&rest[..at]), Phrase::read(&rest[at + 1..]));
+            what.ok().zip(onto.ok())
+        });
+        let (Some((what, onto)), None) = (ways.next(), ways.next()) else {
+            return Err("write drag 'X' to 'Y'".to_owned());
+        };
+        let is_number = onto.0.name.trim_end_matches('%').parse::<f64>().is_ok();
+        if is_number && !onto.0.is_quoted {
+            return Err(format!("write set {} to '{}'", what.0, onto.0.name));
+        }
+        let of = |words| self.intent(self.step(ActionKind::Drag), Some(words), Pool::Anything);
+        Ok(Intent {
+            to: Some(Box::new(of(onto))),
+            ..of(what)
+        })
     }
 
     fn with_value(

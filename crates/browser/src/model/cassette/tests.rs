@@ -132,6 +132,7 @@ async fn ask(stage: &mut impl Stage, question: Question) -> Told {
             let deed = StageAction {
                 step: &step,
                 aim: ActionTarget::at(Finder::new(&state, "data-testid"), id),
+                to: None,
                 limits: Limits {
                     action: Duration::from_secs(1),
                     assertion: Duration::from_secs(1),
@@ -304,6 +305,7 @@ async fn who_finds_targets_sees_the_page_that_counted() {
     let deed = StageAction {
         step: &step,
         aim: None,
+        to: None,
         limits: Limits {
             action: Duration::ZERO,
             assertion: Duration::ZERO,

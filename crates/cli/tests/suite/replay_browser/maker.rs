@@ -105,6 +105,7 @@ impl<'a> Maker<'a> {
         let deed = StageAction {
             step: intent,
             aim,
+            to: None,
             limits: Limits {
                 action: PATIENCE,
                 assertion: SHORT,

@@ -68,6 +68,12 @@ impl Writer<'_> {
                 format!("click({{ button: \"right\"{more} }})")
             }
             (ActionKind::Hover, _) => format!("hover({alone})"),
+            (ActionKind::Drag, _) => {
+                let to = self.locator(place, &step.about_destination()?)?.expression;
+                let more = limit.map_or_else(String::new, |limit| format!(", timeout: {limit}"));
+                // Lists that are sorted by the pointer follow its way.
+                format!("dragTo({to}, {{ steps: 10{more} }})")
+            }
             (ActionKind::Input, Some(InputValue::Flag(true))) => format!("check({alone})"),
             (ActionKind::Input, Some(InputValue::Flag(false))) => format!("uncheck({alone})"),
             (ActionKind::Input, _) if value == "\"\"" => format!("clear({alone})"),
