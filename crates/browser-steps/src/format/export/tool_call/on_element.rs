@@ -143,7 +143,15 @@ impl Writer<'_> {
         };
         let (tool, from, onto) = match self.server {
             ToolCallServer::ChromeDevtools => ("drag", "from_uid", "to_uid"),
-            ToolCallServer::Playwright => ("browser_drag", "startTarget", "endTarget"),
+            ToolCallServer::Playwright => {
+                self.warnings.warn(
+                    place,
+                    step,
+                    "the server moves the pointer at once",
+                    "a list that follows the pointer may not take it: export it for chrome-devtools-mcp",
+                );
+                ("browser_drag", "startTarget", "endTarget")
+            }
         };
         let targets = json!({from: more.remove("target"), onto: to.target(&self.names)});
         more.insert("targets".to_owned(), targets);
