@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::BrowserAssertion;
 use cuecard_source::value::Json;
 
@@ -70,7 +73,8 @@ impl IntermediateStep {
 }
 
 /// What a step does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "each is the word for it")]
 pub enum ActionKind {
     Click,
@@ -87,7 +91,9 @@ pub enum ActionKind {
     Upload,
     Extract,
     Drag,
-    /// A model's word for a sentence that it can't read.
+    // A model's word for a sentence that it can't read.
+    #[serde(skip_deserializing)]
+    #[schemars(skip)]
     Unknown,
 }
 
@@ -182,7 +188,8 @@ impl InputValue {
 }
 
 /// Where to scroll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Up by a page.
     Up,

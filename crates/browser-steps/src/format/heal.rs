@@ -17,7 +17,6 @@
 use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
 
-use super::steps_write::fingerprint;
 use super::variables::references;
 use crate::model::Fingerprint;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
@@ -247,7 +246,7 @@ fn with_new_marks(step: &Map<String, Json>, healed: &HealedStep) -> Map<String, 
             healed.selectors.first().map(|first| json!(first)),
         ),
         ("selectors", Some(json!(healed.selectors))),
-        ("fingerprint", Some(fingerprint(&healed.fingerprint))),
+        ("fingerprint", Some(json!(healed.fingerprint))),
         ("index", healed.index.map(Json::from)),
     ];
     for (key, value) in values {

@@ -43,8 +43,8 @@ pub(super) fn step(
     let mut step = TestStep::new(done.id, values.named(&done.action.text), action);
     step.observed = done.outcome.observed();
     step.observed.cut = done.cut;
-    step.dom_structure_snapshot = done.page_text;
-    step.full_dom_snapshot = done.full_dom;
+    step.context.dom_structure_snapshot = done.page_text;
+    step.context.full_dom_snapshot = done.full_dom;
     step.translator = Some(match done.translator {
         Translator::Rules if done.step.meant.is_some() => Translator::Words,
         translator => translator,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cuecard_browser_steps::model::{
     ActionKind, BrowserAction, ErrorInfo, IntermediateStep, Observed, OnFailure, ParseStatus,
-    StepsFile, TestStep, Translator, TranslatorChoice, step_id,
+    Severity, StepsFile, TestStep, Translator, TranslatorChoice, step_id,
 };
 use cuecard_browser_steps::question::PreviousStep;
 use cuecard_page::dom::NodeId;
@@ -92,7 +92,7 @@ pub async fn parse<S: Stage, I: Interpreter, A: ParseObserver>(
     };
     let ended_by = parse.run().await;
     let mut file = parse.file;
-    let is_error = |error: &ErrorInfo| !error.is_warning;
+    let is_error = |error: &ErrorInfo| !error.is_warning();
     file.status = match file.errors.iter().any(is_error) || ended_by.is_some() {
         false => ParseStatus::Success,
         true if file.test_steps.is_empty() => ParseStatus::Failed,
@@ -301,7 +301,10 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                 .map(|words| named(words))
                 .collect(),
             help: failure.help.as_deref().map(named),
-            is_warning,
+            severity: match is_warning {
+                true => Severity::Warning,
+                false => Severity::Error,
+            },
         }
     }
 

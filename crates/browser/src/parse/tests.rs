@@ -225,6 +225,7 @@ async fn each_sentence_becomes_a_step_with_what_finds_its_element_again() {
     assert_eq!(click.fingerprint.as_ref().expect("one").name, "Log in");
     assert!(
         click
+            .context
             .dom_structure_snapshot
             .contains("[1] button \"Log in\"")
     );
@@ -260,7 +261,7 @@ async fn several_candidates_are_listed_and_nothing_is_done() {
     assert_eq!(file.errors[0].code, codes::BROWSER_AMBIGUOUS.name());
     assert_eq!(file.errors[0].candidates.len(), 2);
     // What was not tried is listed.
-    assert!(file.errors[1].is_warning && file.errors[1].message.contains("not tried"));
+    assert!(file.errors[1].is_warning() && file.errors[1].message.contains("not tried"));
     assert!(stage.done.is_empty());
 }
 
@@ -309,7 +310,7 @@ async fn an_optional_action_may_fail_and_others_stop_or_not() {
     stage.outcomes = [covered()].into();
     let parsed_optional = parsed(&mut stage, optional).await.file;
     assert_eq!(parsed_optional.status, ParseStatus::Success);
-    assert!(parsed_optional.errors[0].is_warning);
+    assert!(parsed_optional.errors[0].is_warning());
     assert_eq!(parsed_optional.test_steps.len(), 1);
 
     let actions = json!(["click 'Log in'", "click 'Log in'"]);
@@ -333,7 +334,7 @@ async fn a_lost_browser_ends_everything() {
     let parsed = parsed_with::<NoInterpreter>(&mut stage, None, &actions, options).await;
     assert_eq!(stage.done.len(), 1);
     assert!(parsed.ended_by.expect("it ended").is(codes::BROWSER_LOST));
-    assert!(!parsed.file.errors[0].is_warning);
+    assert!(!parsed.file.errors[0].is_warning());
 }
 
 #[tokio::test]
@@ -380,7 +381,7 @@ async fn a_model_is_asked_only_about_what_the_rules_cannot_read() {
     assert!(told.1[0].previous.contains("succeeded"));
     let step = &parsed.file.test_steps[1];
     assert_eq!(step.translator, Some(Translator::Model));
-    assert_eq!(step.dom_structure_snapshot, told.1[0].page);
+    assert_eq!(step.context.dom_structure_snapshot, told.1[0].page);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_browser_steps::model::ActionKind;
+use cuecard_browser_steps::model::{ActionKind, Dialog, Download};
 use cuecard_page::dom::{DomError, DomKind, DomProcessor, DomState};
 use cuecard_page::selector::Finder;
 use cuecard_page::text::TextOptions;
@@ -14,8 +14,7 @@ use cuecard_source::value::cut;
 use super::values::MASK;
 use super::visible_names::VisibleNames;
 use super::{
-    Deadline, DialogEvent, DownloadEvent, Failure, Outcome, PageState, Performed, Stage,
-    StageAction, Targets, Values,
+    Deadline, Failure, Outcome, PageState, Performed, Stage, StageAction, Targets, Values,
 };
 use crate::error::BrowserErrorKind;
 use crate::{BrowserBridge, CaptureOptions, ElementAddress, WaitOutcome, WaitPolicy};
@@ -277,7 +276,7 @@ impl LiveStage {
                     "the download of `{}` failed: {failure}",
                     download.name
                 ))),
-                None => downloads.push(DownloadEvent {
+                None => downloads.push(Download {
                     name: values.mask(&download.name),
                     size: download.size,
                     sha256: download.sha256,
@@ -294,7 +293,7 @@ impl LiveStage {
             dialogs: dialogs
                 .into_iter()
                 .skip(before.dialogs)
-                .map(|dialog| DialogEvent {
+                .map(|dialog| Dialog {
                     kind: dialog.kind,
                     message: values.mask(&dialog.message),
                     accepted: dialog.accepted,

@@ -15,7 +15,7 @@ mod visible_names;
 
 pub use action::{ActionTarget, Limits, StageAction};
 pub use live::{LiveStage, StageSettings};
-pub use outcome::{DialogEvent, DownloadEvent, Failure, Outcome, PageState, Performed};
+pub use outcome::{Failure, Outcome, PageState, Performed};
 pub use targets::{ByIdentity, ByPhrase, ambiguous, choices, with_values};
 pub use values::Values;
 

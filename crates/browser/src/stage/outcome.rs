@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cuecard_browser_steps::model::{Observed, ObservedDialog, ObservedDownload};
+use cuecard_browser_steps::model::{Dialog, Download, Observed};
 use cuecard_page::dom::DomState;
 use cuecard_source::diagnostic::{Code, codes};
 use serde::{Deserialize, Serialize};
@@ -46,40 +46,13 @@ pub struct Outcome {
     pub tab: usize,
     /// Dialogs that opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub dialogs: Vec<DialogEvent>,
+    pub dialogs: Vec<Dialog>,
     /// Files that came.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub downloads: Vec<DownloadEvent>,
+    pub downloads: Vec<Download>,
     /// What deserves a second look.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-}
-
-/// A dialog that the page opened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DialogEvent {
-    /// `alert`, `confirm`, `prompt` or `beforeunload`.
-    pub kind: String,
-    /// What it said.
-    pub message: String,
-    /// Whether it was answered with yes.
-    pub accepted: bool,
-    /// What a prompt suggests as the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub default_value: Option<String>,
-}
-
-/// A file that the page gave; it is in the folder for downloads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DownloadEvent {
-    /// The name that the page gave it.
-    pub name: String,
-    /// Its size in bytes.
-    pub size: u64,
-    /// Its SHA-256, in hexadecimal.
-    pub sha256: String,
 }
 
 impl Outcome {
@@ -92,25 +65,8 @@ impl Outcome {
             settle: self.settle.clone(),
             extracted_content: self.extracted_content.clone(),
             cut: None,
-            dialogs: self
-                .dialogs
-                .iter()
-                .map(|dialog| ObservedDialog {
-                    kind: dialog.kind.clone(),
-                    message: dialog.message.clone(),
-                    accepted: dialog.accepted,
-                    default_value: dialog.default_value.clone(),
-                })
-                .collect(),
-            downloads: self
-                .downloads
-                .iter()
-                .map(|download| ObservedDownload {
-                    name: download.name.clone(),
-                    size: download.size,
-                    sha256: download.sha256.clone(),
-                })
-                .collect(),
+            dialogs: self.dialogs.clone(),
+            downloads: self.downloads.clone(),
             warnings: self.warnings.clone(),
         }
     }

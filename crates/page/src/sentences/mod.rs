@@ -5,6 +5,7 @@
 //! the only one that is meant: never a guess.
 
 mod assertion;
+mod claims;
 mod counts;
 mod forms;
 mod gist;

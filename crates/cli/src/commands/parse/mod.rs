@@ -175,7 +175,7 @@ async fn parse_all(
         stdout(&text);
     }
     if args.json {
-        for error in file.errors.iter().filter(|error| !error.is_warning) {
+        for error in file.errors.iter().filter(|error| !error.is_warning()) {
             stderr(&format!("{}\n", line_of(error, scenario)));
         }
     }
@@ -240,10 +240,9 @@ fn exit_code(file: &StepsFile) -> ExitCode {
         codes::BROWSER_LOST,
         codes::BROWSER_MODEL,
     ];
-    let is_unavailable = file
-        .errors
-        .iter()
-        .any(|error| !error.is_warning && unavailable.iter().any(|code| code.name() == error.code));
+    let is_unavailable = file.errors.iter().any(|error| {
+        !error.is_warning() && unavailable.iter().any(|code| code.name() == error.code)
+    });
     match (has_failed(file), is_unavailable) {
         (false, _) => ExitCode::Passed,
         (true, true) => ExitCode::CouldNotRun,

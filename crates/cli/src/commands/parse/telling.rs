@@ -12,8 +12,9 @@ use cuecard_browser_steps::model::{
 };
 use cuecard_report::{Style, duration};
 use cuecard_source::diagnostic::codes;
-use cuecard_source::value::{Json, printable};
+use cuecard_source::value::printable;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
 
 use super::kept::{Kept, STEPS};
 use crate::args::ParseArgs;
@@ -198,7 +199,7 @@ impl Terminal {
                 .iter()
                 .any(|warning| warning.contains(&said))
         });
-        for note in browser_notes(&Json::Object(observed.to_json())) {
+        for note in browser_notes(&json!(observed)) {
             self.print(&format!("        {}", printable(&note)));
         }
         for warning in &outcome.warnings {

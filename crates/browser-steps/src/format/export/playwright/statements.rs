@@ -137,7 +137,7 @@ impl Writer<'_> {
 
     /// Whether addresses from a path on lead where they led when the step was made.
     fn is_on_first_site(&self, step: &TestStep) -> bool {
-        let page = step.dom_structure_snapshot.lines().next();
+        let page = step.context.dom_structure_snapshot.lines().next();
         let url = page.and_then(|line| line.strip_prefix("url: "));
         matches!((self.origin, url), (Some(origin), Some(url)) if url.strip_prefix(origin).is_some_and(|rest| rest.starts_with('/')))
     }
