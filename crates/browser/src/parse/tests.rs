@@ -79,7 +79,7 @@ impl Stage for Scripted {
         deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
-        self.done.push(deed.to_json());
+        self.done.push(in_json(deed));
         let outcome = self.outcomes.pop_front().unwrap_or(Ok(Outcome {
             url: "https://shop.example/".to_owned(),
             settle: Some("quiet".to_owned()),
@@ -545,4 +545,41 @@ async fn a_model_is_asked_about_a_page_that_is_at_rest() {
     let asked = format!("{:?}", interpreter.1[0]);
     assert!(asked.contains("Log in"), "{asked}");
     assert_eq!(stage.looks, 5);
+}
+
+/// What is done, with references instead of values.
+fn in_json(deed: &StageAction<'_>) -> Json {
+    let step = deed.step;
+    let mut told = json!({"action": step.action_type.as_str()});
+    let mut put = |key: &str, value: Option<Json>| {
+        if let Some(value) = value {
+            told[key] = value;
+        }
+    };
+    put(
+        "target",
+        deed.aim.as_ref().map(|aim| json!(aim.address.selector())),
+    );
+    put(
+        "to",
+        deed.to.as_ref().map(|to| json!(to.address.selector())),
+    );
+    put("value", step.input_value.as_ref().map(InputValue::to_json));
+    put("url", step.url.as_ref().map(|url| json!(url)));
+    put("key", step.key.as_ref().map(|key| json!(key)));
+    put("direction", step.direction.map(|way| json!(way.as_str())));
+    put("durationMs", step.duration_ms.map(|time| json!(time)));
+    put(
+        "assertion",
+        step.assertion.as_ref().map(|assertion| {
+            json!({
+                "kind": assertion.kind.as_str(),
+                "expected": assertion.expected,
+                "negate": assertion.negate,
+                "match": assertion.matching.as_str(),
+                "compare": assertion.compare.as_str(),
+            })
+        }),
+    );
+    told
 }

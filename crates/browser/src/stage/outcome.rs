@@ -5,7 +5,6 @@ use std::fmt;
 use cuecard_browser_steps::model::{Dialog, Download, Observed};
 use cuecard_page::dom::DomState;
 use cuecard_source::diagnostic::{Code, codes};
-use serde::{Deserialize, Serialize};
 
 use crate::error::{BrowserError, BrowserErrorKind};
 
@@ -27,31 +26,23 @@ pub struct Performed {
 }
 
 /// What was seen after a deed. Secrets are masked.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
     /// The address of the page.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub url: String,
     /// Its title.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
     /// How the wait for the page ended: a word of [`crate::WaitOutcome`].
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
     /// The text that was read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extracted_content: Option<String>,
     /// The tab in which it was done, from 0.
     pub tab: usize,
     /// Dialogs that opened.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dialogs: Vec<Dialog>,
     /// Files that came.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<Download>,
     /// What deserves a second look.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
@@ -73,36 +64,27 @@ impl Outcome {
 }
 
 /// Why a deed could not be done. Secrets are masked.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Failure {
     /// The code, such as `B-element_covered`.
     pub code: String,
     /// What happened: a fragment in lower case.
     pub message: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// The call to Playwright that failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// The selector that the call used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// What a model's side said.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model_error: Option<String>,
     /// The elements that could be meant, in words.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
     /// More than most readers want: every reply of a model, the driver's own words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
     /// Whether something may have been done to the page before it failed; then it must not be tried again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_acted: bool,
     /// Whether the page put another element in the place of the one that was looked at: then it is looked for again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub was_replaced: bool,
 }
 
