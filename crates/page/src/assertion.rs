@@ -189,24 +189,6 @@ pub enum TextMatch {
     Regex,
 }
 
-impl TextMatch {
-    /// Every way with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("equals", Self::Equals),
-        ("contains", Self::Contains),
-        ("regex", Self::Regex),
-    ];
-
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Equals => "equals",
-            Self::Contains => "contains",
-            Self::Regex => "regex",
-        }
-    }
-}
-
 /// How a count is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Compare {
@@ -219,22 +201,4 @@ pub enum Compare {
     /// So many or fewer.
     #[serde(rename = "<=")]
     AtMost,
-}
-
-impl Compare {
-    /// Every way with the sign for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("=", Self::Equal),
-        (">=", Self::AtLeast),
-        ("<=", Self::AtMost),
-    ];
-
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Equal => "=",
-            Self::AtLeast => ">=",
-            Self::AtMost => "<=",
-        }
-    }
 }

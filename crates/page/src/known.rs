@@ -185,24 +185,6 @@ pub enum TextPlace {
     Text,
 }
 
-impl TextPlace {
-    /// Every place with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("name", Self::Name),
-        ("heading", Self::Heading),
-        ("cell", Self::Cell),
-        ("text", Self::Text),
-    ];
-
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, place)| *place == self)
-            .map_or("name", |(word, _)| word)
-    }
-}
-
 impl Fingerprint {
     /// What it was called: its name, or the text on it.
     pub fn called(&self) -> &str {

@@ -576,8 +576,8 @@ fn in_json(deed: &StageAction<'_>) -> Json {
                 "kind": assertion.kind.as_str(),
                 "expected": assertion.expected,
                 "negate": assertion.negate,
-                "match": assertion.matching.as_str(),
-                "compare": assertion.compare.as_str(),
+                "match": assertion.matching,
+                "compare": assertion.compare,
             })
         }),
     );

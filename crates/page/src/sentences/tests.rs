@@ -1,6 +1,7 @@
 use super::*;
 use crate::AssertKind;
 use crate::dom::testing::page;
+use serde_json::json;
 
 /// What a sentence asks, on one line.
 fn said(sentence: &str) -> String {
@@ -30,9 +31,10 @@ fn said(sentence: &str) -> String {
         words.push(assertion.kind.as_str().to_owned());
         if let Some(expected) = &assertion.expected {
             let how = match assertion.kind {
-                AssertKind::Count => assertion.compare.as_str(),
-                _ => assertion.matching.as_str(),
+                AssertKind::Count => json!(assertion.compare),
+                _ => json!(assertion.matching),
             };
+            let how = how.as_str().unwrap_or_default();
             words.push(format!("{how} {expected}"));
         }
     }
