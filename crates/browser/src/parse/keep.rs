@@ -41,7 +41,7 @@ pub(super) fn step(
 ) -> TestStep {
     let action = done.step.action_type;
     let mut step = TestStep::new(done.id, values.named(&done.action.text), action);
-    step.observed = done.outcome.observed();
+    step.observed = done.outcome.observed.clone();
     step.observed.cut = done.cut;
     step.context.dom_structure_snapshot = done.page_text;
     step.context.full_dom_snapshot = done.full_dom;
@@ -157,7 +157,7 @@ pub(super) fn step(
         }
     }
     if !done.expects_dialogs {
-        let told = done.outcome.dialogs.iter().map(|dialog| {
+        let told = done.outcome.observed.dialogs.iter().map(|dialog| {
             let how = match dialog.accepted {
                 true => "accepted",
                 false => "dismissed",

@@ -138,7 +138,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             .open(&scenario.url, WaitPolicy::Whole, self.total.and(limit))
             .await;
         match opened {
-            Ok(outcome) => self.file.observed = outcome.observed(),
+            Ok(outcome) => self.file.observed = outcome.observed,
             Err(failure) => {
                 let info = self.info(None, &scenario.url, &failure, false);
                 self.file.errors.push(ErrorInfo {
@@ -264,9 +264,9 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         self.previous = Some(PreviousStep {
             action: action.text.clone(),
             error: None,
-            url: outcome.url.clone(),
+            url: outcome.observed.url.clone().unwrap_or_default(),
         });
-        if let Some(text) = &outcome.extracted_content {
+        if let Some(text) = &outcome.observed.extracted_content {
             self.file.extracted_content = Some(text.clone());
         }
         self.file.test_steps.push(step);
@@ -381,7 +381,10 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         };
         let kept = keep::step(done, self.finder(&scene), &elements, &self.request.values);
         // With what the step itself gives to think about.
-        outcome.warnings.clone_from(&kept.observed.warnings);
+        outcome
+            .observed
+            .warnings
+            .clone_from(&kept.observed.warnings);
         Ok((Box::new(kept), outcome))
     }
 

@@ -54,10 +54,7 @@ impl Stage for Scripted {
     async fn open(&mut self, url: &str, _: WaitPolicy, _: Deadline) -> Result<Outcome, Failure> {
         match self.opened.take() {
             Some(failure) => Err(failure),
-            None => Ok(Outcome {
-                url: url.to_owned(),
-                ..Outcome::default()
-            }),
+            None => Ok(opened(url)),
         }
     }
 
@@ -80,11 +77,7 @@ impl Stage for Scripted {
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         self.done.push(in_json(deed));
-        let outcome = self.outcomes.pop_front().unwrap_or(Ok(Outcome {
-            url: "https://shop.example/".to_owned(),
-            settle: Some("quiet".to_owned()),
-            ..Outcome::default()
-        }))?;
+        let outcome = self.outcomes.pop_front().unwrap_or(Ok(quiet()))?;
         if deed.step.assertion.is_none() {
             return Ok(Performed {
                 outcome,
@@ -582,4 +575,16 @@ fn in_json(deed: &StageAction<'_>) -> Json {
         }),
     );
     told
+}
+
+fn opened(url: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.observed.url = Some(url.to_owned());
+    outcome
+}
+
+fn quiet() -> Outcome {
+    let mut outcome = opened("https://shop.example/");
+    outcome.observed.settle = Some("quiet".to_owned());
+    outcome
 }

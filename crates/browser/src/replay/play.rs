@@ -169,7 +169,7 @@ pub(super) async fn open<S: Stage>(
         ..BrowserResult::default()
     };
     match &opened {
-        Ok(outcome) => result.observed = outcome.observed(),
+        Ok(outcome) => result.observed = outcome.observed.clone(),
         Err(failure) => result.error = Some(step_error(failure)),
     }
     for event in browser_opened(&result) {

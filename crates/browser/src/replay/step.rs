@@ -320,7 +320,7 @@ impl Playing<'_, '_> {
             self.scene.clone_from(&performed.scene);
         }
         let observed = match &outcome {
-            Ok(performed) => performed.outcome.observed(),
+            Ok(performed) => performed.outcome.observed.clone(),
             Err(_) => Observed::default(),
         };
         let healed = self.healed.first().filter(|_| outcome.is_ok());

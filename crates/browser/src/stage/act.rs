@@ -210,7 +210,7 @@ impl LiveStage {
                 && contents(&seen.state).eq(contents(&now.state))
                 && distance(&seen.state, places) == distance(&now.state, places)
         });
-        match is_unchanged && outcome.dialogs.is_empty() {
+        match is_unchanged && outcome.observed.dialogs.is_empty() {
             false => Ok(outcome),
             true => Err(Failure {
                 has_acted: true,
@@ -317,7 +317,7 @@ impl LiveStage {
             .extract(&target.address, deed.limits.action)
             .await?;
         let mut outcome = self.outcome(before, None).await;
-        outcome.extracted_content = Some(match is_secret {
+        outcome.observed.extracted_content = Some(match is_secret {
             true => String::new(),
             false => self.told(&read),
         });

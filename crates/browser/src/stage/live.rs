@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_browser_steps::model::{ActionKind, Dialog, Download};
+use cuecard_browser_steps::model::{ActionKind, Dialog, Download, Observed};
 use cuecard_page::dom::{DomError, DomKind, DomProcessor, DomState};
 use cuecard_page::selector::Finder;
 use cuecard_page::text::TextOptions;
@@ -284,15 +284,13 @@ impl LiveStage {
             }
         }
         let dialogs = self.bridge.dialogs();
-        Outcome {
-            url: values.mask(&url),
-            title: values.mask(&title),
+        let shown = |text: &str| Some(values.mask(text)).filter(|text| !text.is_empty());
+        let dialogs = dialogs.into_iter().skip(before.dialogs);
+        let observed = Observed {
+            url: shown(&url),
+            title: shown(&title),
             settle: settled.map(|settled| settled.name().to_owned()),
-            extracted_content: None,
-            tab: before.tab,
             dialogs: dialogs
-                .into_iter()
-                .skip(before.dialogs)
                 .map(|dialog| Dialog {
                     kind: dialog.kind,
                     message: values.mask(&dialog.message),
@@ -305,6 +303,11 @@ impl LiveStage {
                 .collect(),
             downloads,
             warnings,
+            ..Observed::default()
+        };
+        Outcome {
+            observed,
+            tab: before.tab,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cuecard_browser_steps::model::{Dialog, Download, Observed};
+use cuecard_browser_steps::model::Observed;
 use cuecard_page::dom::DomState;
 use cuecard_source::diagnostic::{Code, codes};
 
@@ -28,39 +28,10 @@ pub struct Performed {
 /// What was seen after a deed. Secrets are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// The address of the page.
-    pub url: String,
-    /// Its title.
-    pub title: String,
-    /// How the wait for the page ended: a word of [`crate::WaitOutcome`].
-    pub settle: Option<String>,
-    /// The text that was read.
-    pub extracted_content: Option<String>,
+    /// As steps keep it.
+    pub observed: Observed,
     /// The tab in which it was done, from 0.
     pub tab: usize,
-    /// Dialogs that opened.
-    pub dialogs: Vec<Dialog>,
-    /// Files that came.
-    pub downloads: Vec<Download>,
-    /// What deserves a second look.
-    pub warnings: Vec<String>,
-}
-
-impl Outcome {
-    /// As steps keep it.
-    pub fn observed(&self) -> Observed {
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Observed {
-            url: text(&self.url),
-            title: text(&self.title),
-            settle: self.settle.clone(),
-            extracted_content: self.extracted_content.clone(),
-            cut: None,
-            dialogs: self.dialogs.clone(),
-            downloads: self.downloads.clone(),
-            warnings: self.warnings.clone(),
-        }
-    }
 }
 
 /// Why a deed could not be done. Secrets are masked.
