@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuecard_browser_steps::format::read;
 use cuecard_browser_steps::model::{
-    ActionKind, BrowserScenario, IntermediateStep, ParseStatus, Translator,
+    ActionKind, BrowserScenario, InputValue, IntermediateStep, ParseStatus, Translator,
 };
 use cuecard_browser_steps::question::{Answer, Prompt, Question};
 use cuecard_page::dom::DomProcessor;
