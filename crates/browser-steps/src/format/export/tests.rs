@@ -737,8 +737,9 @@ fn a_test_says_only_what_differs_from_what_is_usual() {
         assert!(!text.contains(absent), "{absent}\n{text}");
     }
     let wait = step(json!({"action": "wait", "durationMs": 40_000}));
-    let (source, mut steps) = file(json!([wait]));
+    let (_, mut steps) = file(json!([wait]));
     steps.options = json!({"onDialog": "accept", "viewport": {"width": 800, "height": 600}});
+    let source = SourceFile::new("login.json", steps.to_text());
     let text = to_playwright(&steps, &source).text;
     for line in [
         "  viewport: { width: 800, height: 600 },",
