@@ -8,12 +8,9 @@ mod telling;
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_browser::model::{
-    CassetteMode, HttpModelClient, ModelInterpreter, RecordedAudience, RecordedStage,
-    RecordingStage,
-};
+use cuecard_browser::model::{HttpModelClient, ModelInterpreter};
 use cuecard_browser::parse::{ParseRequest, Parsed, parse};
-use cuecard_browser::stage::{LiveStage, Stage};
+use cuecard_browser::stage::LiveStage;
 use cuecard_browser_steps::model::{ErrorInfo, ParseStatus, StepsFile};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::run_dir::RunDir;
@@ -57,7 +54,6 @@ async fn parse_all(
     let Sources {
         interpreter,
         cassette,
-        mode,
         warnings,
     } = sources(
         &args.model,
@@ -71,7 +67,6 @@ async fn parse_all(
     let shown_run_dir = args.runs.run_dir.join(run_dir.id());
     let scenario = &prepared.scenario;
     let terminal = Terminal::new(args, output, scenario, Kept::new(run_dir.path()));
-    let audience = RecordedAudience::new(terminal, cassette.clone());
     let mut run = Run {
         request: ParseRequest {
             scenario,
@@ -83,58 +78,39 @@ async fn parse_all(
             is_verbose: args.verbose > 0,
         },
         interpreter,
-        audience,
+        terminal,
         stop,
     };
-    let parsed = match (&cassette, mode) {
-        (Some(cassette), Some(CassetteMode::Offline)) => {
-            let attribute = scenario.options.test_id_attribute.as_str();
-            run.on(&mut RecordedStage::new(cassette, attribute)).await
-        }
-        _ => {
-            let wanted = Wanted {
-                flags: &args.browser,
-                options: &scenario.options,
-                values: prepared.request_values,
-                policy: prepared.policy,
-                root: prepared.root,
-                run_dir: run_dir.path().to_owned(),
-            };
-            let starting = browser_stage::start(
-                wanted,
-                prepared.storage,
-                environment,
-                &prepared.working_directory,
-            );
-            let mut stage = tokio::select! {
-                biased;
-                () = stop.cancelled() => return Ok(ExitCode::Interrupted),
-                started = starting => started.map_err(Stop::could_not_run)?,
-            };
-            // With what the storage state holds.
-            run.request.values = stage.values().clone();
-            let parsed = match (&cassette, mode) {
-                (Some(cassette), Some(CassetteMode::Record)) => {
-                    let interpreter = run.interpreter.as_ref();
-                    cassette.begin_run(interpreter.and_then(ModelInterpreter::identity));
-                    let mut recording = RecordingStage::new(stage, cassette.clone());
-                    let parsed = run.on(&mut recording).await;
-                    stage = recording.into_inner();
-                    parsed
-                }
-                _ => run.on(&mut stage).await,
-            };
-            if let Some(parsed) = &parsed
-                && has_failed(&parsed.file)
-            {
-                keep_failure(&mut stage, &run_dir).await;
-            }
-            stage.stop().await;
-            browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown_run_dir, output);
-            parsed
-        }
+    let wanted = Wanted {
+        flags: &args.browser,
+        options: &scenario.options,
+        values: prepared.request_values,
+        policy: prepared.policy,
+        root: prepared.root,
+        run_dir: run_dir.path().to_owned(),
     };
-    let terminal = run.audience.into_inner();
+    let starting = browser_stage::start(
+        wanted,
+        prepared.storage,
+        environment,
+        &prepared.working_directory,
+    );
+    let mut stage = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Ok(ExitCode::Interrupted),
+        started = starting => started.map_err(Stop::could_not_run)?,
+    };
+    // With what the storage state holds.
+    run.request.values = stage.values().clone();
+    let parsed = run.on(&mut stage).await;
+    if let Some(parsed) = &parsed
+        && has_failed(&parsed.file)
+    {
+        keep_failure(&mut stage, &run_dir).await;
+    }
+    stage.stop().await;
+    browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown_run_dir, output);
+    let terminal = run.terminal;
     let Some(Parsed { file, .. }) = parsed else {
         terminal.interrupted(&shown_run_dir);
         let _ = run_dir.describe(&description(&run_dir, &scenario.url, Some("interrupted")));
@@ -156,7 +132,7 @@ async fn parse_all(
         stdout(&text);
     }
     if args.json {
-        for error in file.errors.iter().filter(|error| !error.is_warning) {
+        for error in file.errors.iter().filter(|error| !error.is_warning()) {
             stderr(&format!("{}\n", line_of(error, scenario)));
         }
     }
@@ -168,18 +144,18 @@ async fn parse_all(
 struct Run<'a> {
     request: ParseRequest<'a>,
     interpreter: Option<ModelInterpreter<HttpModelClient>>,
-    audience: RecordedAudience<Terminal>,
+    terminal: Terminal,
     stop: &'a CancellationToken,
 }
 
 impl Run<'_> {
-    /// Parses on a stage; none if it was interrupted.
-    async fn on<S: Stage>(&mut self, stage: &mut S) -> Option<Parsed> {
+    /// Parses in a browser; none if it was interrupted.
+    async fn on(&mut self, stage: &mut LiveStage) -> Option<Parsed> {
         let interpreter = self.interpreter.as_mut();
         tokio::select! {
             biased;
             () = self.stop.cancelled() => None,
-            parsed = parse(&self.request, stage, interpreter, &mut self.audience) => Some(parsed),
+            parsed = parse(&self.request, stage, interpreter, &mut self.terminal) => Some(parsed),
         }
     }
 }
@@ -221,10 +197,9 @@ fn exit_code(file: &StepsFile) -> ExitCode {
         codes::BROWSER_LOST,
         codes::BROWSER_MODEL,
     ];
-    let is_unavailable = file
-        .errors
-        .iter()
-        .any(|error| !error.is_warning && unavailable.iter().any(|code| code.name() == error.code));
+    let is_unavailable = file.errors.iter().any(|error| {
+        !error.is_warning() && unavailable.iter().any(|code| code.name() == error.code)
+    });
     match (has_failed(file), is_unavailable) {
         (false, _) => ExitCode::Passed,
         (true, true) => ExitCode::CouldNotRun,

@@ -66,36 +66,21 @@ pub(super) fn prepared(
     if let Some(translator) = args.reading.translator {
         scenario.options.translator = translator;
     }
-    // A recording is played without secrets: nothing is typed anywhere.
-    let is_live = !args.model.offline;
     let variables = inputs::variables_of(&args.variables, environment);
     found.extend(variables.diagnostics);
     let mut ask = |name: &str| inputs::secret(name, environment);
-    let missing = match is_live {
-        true => Missing::Ask(&mut ask),
-        false => Missing::Ignore,
-    };
-    let mut resolved = bind(
+    let resolved = bind(
         &declared(&scenario),
         &variables.given,
         &args.variables.secrets,
-        missing,
+        Missing::Ask(&mut ask),
     );
-    if !is_live {
-        resolved.values.stand_in(&resolved.secrets);
-    }
     found.extend(resolved.diagnostics);
     found.extend(check_variables(&scenario, &resolved.names, true));
     found.extend(browser_stage::check(
         &args.browser,
         !resolved.secrets.is_empty(),
     ));
-    if !is_live {
-        found.extend(browser_stage::unused(
-            &args.browser,
-            "--offline does not start one",
-        ));
-    }
     if args.reading.interactive && !io::stdin().is_terminal() {
         found.push(
             Diagnostic::error(codes::ARGUMENT, "`--interactive` requires a terminal")
@@ -103,10 +88,7 @@ pub(super) fn prepared(
         );
     }
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
-    let storage = match is_live {
-        true => browser_stage::storage_state(&scenario.options, folder_of(&args.file)),
-        false => Ok(None),
-    };
+    let storage = browser_stage::storage_state(&scenario.options, folder_of(&args.file));
     let policy = inputs::policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
     let (storage, policy) = match (storage, policy) {
         (Ok(storage), Ok(policy)) if !any_error(&found) => (storage, policy),

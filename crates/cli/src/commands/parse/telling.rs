@@ -12,7 +12,8 @@ use cuecard_browser_steps::model::{
 };
 use cuecard_report::{Style, duration};
 use cuecard_source::diagnostic::codes;
-use cuecard_source::value::{Json, printable};
+use cuecard_source::value::printable;
+use serde_json::json;
 
 use super::kept::{Kept, STEPS};
 use crate::args::ParseArgs;
@@ -127,7 +128,7 @@ impl Terminal {
     fn ended(&self, ordinal: usize, marked: &Marked<'_>, took: Duration) {
         let style = self.style;
         let (mark, failure) = match marked {
-            Marked::Done(outcome) if outcome.warnings.is_empty() => (style.mark(true), None),
+            Marked::Done(outcome) if outcome.observed.warnings.is_empty() => (style.mark(true), None),
             Marked::Done(_) => (style.doubtful(style.symbol("✓", "ok")), None),
             Marked::Failed(failure) if is_unclear(failure) => (style.bad("?"), Some(*failure)),
             Marked::Failed(failure) => (style.mark(false), Some(*failure)),
@@ -167,19 +168,17 @@ impl Terminal {
 
     /// What deserves a second look though all went well.
     fn outcome(&self, outcome: &Outcome) {
-        let mut observed = outcome.observed();
+        let mut observed = outcome.observed.clone();
         // A dialog that nobody expected is a warning.
         observed.dialogs.retain(|dialog| {
             let said = format!("`{}`", dialog.message);
-            !outcome
-                .warnings
-                .iter()
-                .any(|warning| warning.contains(&said))
+            let mut warnings = outcome.observed.warnings.iter();
+            !warnings.any(|warning| warning.contains(&said))
         });
-        for note in browser_notes(&Json::Object(observed.to_json())) {
+        for note in browser_notes(&json!(observed)) {
             self.print(&format!("        {}", printable(&note)));
         }
-        for warning in &outcome.warnings {
+        for warning in &outcome.observed.warnings {
             self.indented(&self.style.doubtful("warning:"), warning);
         }
     }
