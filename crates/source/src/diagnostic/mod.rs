@@ -10,10 +10,15 @@ pub use bounded::{MAX_SHOWN, bounded};
 pub use catalogue::{Code, catalogue, codes, find_code};
 pub use suggest::did_you_mean;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::{SourceFile, Span};
 
 /// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Severity {
     /// Worth knowing; nothing to correct, with `--strict` neither.
     Note,
