@@ -4,7 +4,7 @@ use std::iter;
 use std::sync::LazyLock;
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use regex::Regex;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,8 +55,15 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
                 .line_start(excerpt.line)
                 .annotation(annotation),
         );
-    } else if let Some(label) = &diagnostic.label {
-        group = group.element(Level::NOTE.message(one_line(label)));
+    } else {
+        if let Some(place) = &diagnostic.place {
+            let at = place.source.position(place.span.start);
+            let origin = Origin::path(place.source.name());
+            group = group.element(origin.line(at.line).char_column(at.column));
+        }
+        if let Some(label) = &diagnostic.label {
+            group = group.element(Level::NOTE.message(one_line(label)));
+        }
     }
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(printable_note(note)));
@@ -189,7 +196,8 @@ fn unread_secrets(line: &str) -> Vec<String> {
 
 impl Excerpt {
     fn of(diagnostic: &Diagnostic) -> Option<Self> {
-        let place = diagnostic.place.as_ref()?;
+        let place = diagnostic.place.as_ref();
+        let place = place.filter(|place| !place.source.is_withheld())?;
         let text = place.source.text();
         let text_start = cuecard_source::byte_order_mark(text);
         let mut start = (place.span.start as usize).clamp(text_start, text.len());
