@@ -372,7 +372,11 @@ impl Prover<'_> {
             }
         }
         if !has_rivals {
-            let named = self.sources.named(said);
+            // An item that names one is of that one, whoever else the sentence names.
+            let here = self.sources.namings(&piece.text);
+            let named = self
+                .sources
+                .named(if here.is_empty() { said } else { &here });
             let is_of_all = piece.says_none || is_general(&piece);
             let mut of_all = HashMap::new();
             for (idx, record) in self.sources.records.iter().enumerate() {

@@ -659,6 +659,11 @@ fn names_and_lead_ins_are_read_whole() {
         (invoices(), "## Open invoices\n\n- INV-1", false),
         (staff(), "Dora Klein and Fay Okoro are remote.", true),
         (staff(), "Emil Sand and Dora Klein are remote.", false),
+        (
+            json!({"lead": "Emil Sand", "members": staff()}),
+            "Emil Sand and Dora Klein are remote.",
+            false,
+        ),
         (orders(), "There are 3 open orders.", false),
         (orders(), "There is one order.", false),
         (table(), "Bo Kim is active.", false),
