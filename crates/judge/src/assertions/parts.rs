@@ -47,7 +47,7 @@ macro_rules! parts {
                     &str,
                 ) -> Option<$inner>;
                 let read: Read = $read;
-                cuecard_source::decode::by_hand(deserializer, Some(Self::default()), |reader, node, pointer| {
+                cuecard_source::decode::by_hand(deserializer, Some(Self::default()), move |reader, node, pointer| {
                     read(reader, node, pointer).map(Self)
                 })
             }

@@ -41,22 +41,14 @@ fn part<T: DeserializeOwned>(
     what: &str,
     format: &'static Format,
 ) -> Decoded<T> {
-    let mut decoded = decode(
-        node,
-        Input {
-            source: reader.source,
-            offset: 0,
-            what,
-            format,
-            yaml: reader.yaml(),
-        },
-    );
-    for below in decoded
-        .diagnostics
-        .iter_mut()
-        .filter_map(|found| found.pointer.as_mut())
-    {
-        below.insert_str(0, pointer);
-    }
-    decoded
+    let input = Input {
+        source: reader.source,
+        offset: 0,
+        what,
+        format,
+        yaml: reader.yaml(),
+        pointer,
+        moved: None,
+    };
+    decode(node, input)
 }
