@@ -19,7 +19,6 @@ use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
 
 use super::answers::{self, ToolMapping};
-use super::body_cache::{CacheKey, CachedBody};
 use super::events;
 use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, Verdict};
 use super::faults::{Faults, Hit};
@@ -43,9 +42,8 @@ use cuecard_wire::llm::{Received, shows_thinking};
 pub(super) struct MockServer {
     pub(super) options: LlmOptions,
     pub(super) guard: Guard,
-    /// Every request takes this and the ledger. Each is in a place of its own: what is only read would be taken away
-    /// from other threads along with it.
-    remembered: Box<Mutex<Remembered>>,
+    /// Every request takes this.
+    remembered: Mutex<Remembered>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
     /// Whether a scenario has conditions on headers.
     pub(super) needs_headers: bool,
@@ -84,8 +82,6 @@ pub(super) struct Reply {
 pub(super) enum Content {
     /// An answer of the model.
     Answer(Box<ModelAnswer>),
-    /// The same one again, in the same bytes.
-    Again(CachedBody),
     /// Only an error.
     Error {
         error: ApiError,
@@ -106,7 +102,6 @@ impl Content {
                 let fails = answer.failure.as_ref().map_or(0, |(_, at_ms)| *at_ms);
                 answers::ends_at(&answer.elements).max(fails)
             }
-            Self::Again(whole) => whole.due_ms,
         }
     }
 
@@ -114,7 +109,7 @@ impl Content {
     pub(super) fn status(&self) -> u16 {
         match self {
             Self::Error { error, .. } => error.status,
-            Self::Answer(_) | Self::Again(_) => 200,
+            Self::Answer(_) => 200,
         }
     }
 }
@@ -136,8 +131,6 @@ pub(super) struct ModelAnswer {
     pub(super) usage: Json,
     /// An error after the elements, and when.
     pub(super) failure: Option<(ApiError, u64)>,
-    /// By what it is found when it is wanted once more; absent the first time, and while exchanges are recorded.
-    pub(super) occasion: Option<CacheKey>,
 }
 
 impl ModelAnswer {
@@ -154,7 +147,6 @@ impl ModelAnswer {
             stop: None,
             usage: Json::Null,
             failure: None,
-            occasion: None,
         }
     }
 }
@@ -234,7 +226,7 @@ impl MockServer {
             )),
             findings: Findings::new(options.play.is_strict),
             guard,
-            remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
+            remembered: Mutex::new(Remembered::new(sessions, models)),
             needs_headers: scripts.iter().any(|script| {
                 let condition = script.timeline.request_match.as_ref();
                 condition.is_some_and(|condition| !condition.headers.is_empty())
@@ -324,17 +316,6 @@ impl MockServer {
             }
             Ok(answered) => answered,
         };
-        if !is_recorded
-            && refused.is_none()
-            && let Decision::Repeat(served) = &answered.decision
-            && let Some(occasion) = CacheKey::of(answered.session, request, served)
-            && let Some(whole) = remembered.whole.get(&occasion)
-        {
-            return Decided::Reply(Reply {
-                content: Content::Again(whole.clone()),
-                told: ExchangeReport::default(),
-            });
-        }
         let selection = match is_recorded || answered.reason == SelectionReason::Any {
             true => remembered.sessions.selection(answered.session),
             false => None,
@@ -361,7 +342,7 @@ impl MockServer {
             Content::Answer(answer) if answer.place.is_none() => {
                 answer.headers.clone_from(of_scenario);
             }
-            Content::Answer(_) | Content::Again(_) => {}
+            Content::Answer(_) => {}
         }
         reply
     }
@@ -619,8 +600,6 @@ impl MockServer {
                 stop: stop::scripted(turn.stop_reason, request.endpoint),
                 usage: turn.usage.clone(),
                 failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
-                occasion: CacheKey::of(session, request, served)
-                    .filter(|_| !is_new && !told.is_recorded && settings.headers.is_empty()),
             })),
             told,
         }

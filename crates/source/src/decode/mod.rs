@@ -143,6 +143,26 @@ fn decode_after<T: DeserializeOwned>(
     }
 }
 
+/// Reads a part of a file, which stands at a JSON pointer. `what` is what messages call it.
+pub fn decode_part<T: DeserializeOwned>(
+    reader: &Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+    format: &'static Format,
+) -> Decoded<T> {
+    let input = Input {
+        source: reader.source,
+        offset: 0,
+        what,
+        format,
+        yaml: reader.yaml(),
+        pointer,
+        moved: reader.moved,
+    };
+    decode(node, input)
+}
+
 /// What is shared while one tree is read.
 struct Context<'a> {
     input: Input<'a>,
