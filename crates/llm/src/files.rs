@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cuecard_runtime::load::{self, Loaded};
 use cuecard_runtime::media;
+use cuecard_source::decode::Spanned;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::script::LlmScript;
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -59,7 +60,7 @@ fn ignored(scripts: &[Arc<LlmScript>]) -> (GlobSet, Vec<Diagnostic>) {
     let mut globs = GlobSetBuilder::new();
     for script in scripts {
         let timeline = &script.timeline;
-        for (text, span) in &timeline.server.ignored_paths {
+        for Spanned { value: text, span } in &timeline.server.ignored_paths {
             match Glob::new(text) {
                 Ok(glob) => {
                     globs.add(glob);

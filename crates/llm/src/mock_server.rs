@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::SendThinking;
 use cuecard_timeline::script::{
     Address, Answered, Decision, Endpoint, LlmScript, Request, Selection, SelectionReason, Served,
     SessionKey, Sessions, Speed, UnmatchedRequest,
@@ -592,7 +593,8 @@ impl MockServer {
                 id: (request.endpoint == Endpoint::Responses).then(|| place.encode()),
                 place: Some(place),
                 shows_thinking: shows_thinking(request)
-                    || (settings.always_thinks && request.endpoint != Endpoint::Chat),
+                    || (settings.thinking == SendThinking::Always
+                        && request.endpoint != Endpoint::Chat),
                 reasoning_content: settings.sends_reasoning,
                 headers: settings.headers.clone(),
                 stop: stop::scripted(turn.stop_reason, request.endpoint),

@@ -33,10 +33,10 @@ fn check(
     asked: ApiStyle,
     message: impl FnOnce() -> String,
 ) -> Option<Diagnostic> {
-    let (named, span) = timeline.server.api_style?;
-    (named != asked).then(|| {
+    let named = timeline.server.api_style?;
+    (named.value != asked).then(|| {
         Diagnostic::warning(codes::MODEL_OTHER_API, message())
-            .at(&timeline.source, span)
+            .at(&timeline.source, named.span)
             .with_help("the endpoint takes precedence; correct `llmApiStyle`, or remove it")
     })
 }

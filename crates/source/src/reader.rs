@@ -1,5 +1,6 @@
 //! What every part of the reader shares: the source, the findings so far, and typed access to fields.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::diagnostic::{Code, Diagnostic, codes, did_you_mean};
@@ -38,6 +39,8 @@ pub struct Reader<'a> {
     is_yaml: bool,
     /// How many patterns were compiled, for formats that bound them.
     pub n_patterns: usize,
+    /// The pointers to the items of lists that stand elsewhere in the document, by their places.
+    pub moved: Option<&'a HashMap<Span, String>>,
     slips: Vec<Typo>,
 }
 
@@ -139,6 +142,7 @@ impl<'a> Reader<'a> {
             doubts: Rc::default(),
             is_yaml: false,
             n_patterns: 0,
+            moved: None,
             slips: Vec::new(),
         }
     }

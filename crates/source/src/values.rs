@@ -17,7 +17,13 @@ use crate::value::{Json, cut, pointer_steps, push_pointer};
 ///
 /// # Errors
 /// It is none.
-pub fn integer<'de, const LEAST: i64, const MOST: i64, D: Deserializer<'de>, T: TryFrom<i64>>(
+pub fn integer<
+    'de,
+    const LEAST: i64,
+    const MOST: i64,
+    D: Deserializer<'de>,
+    T: TryFrom<i64> + 'static,
+>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     by_hand(deserializer, None, |reader, node, pointer| {

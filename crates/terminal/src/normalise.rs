@@ -64,8 +64,8 @@ static HASH: LazyLock<Option<Regex>> =
 pub fn normalised(text: &str, config: &TerminalConfig, places: Places<'_>) -> String {
     let mut text = text.to_owned();
     let is_replaced = |name: &str| {
-        let kept = config.builtin.as_ref();
-        kept.is_none_or(|kept| kept.iter().any(|kept| kept == name))
+        let kept = config.normalize.builtin.as_ref();
+        kept.is_none_or(|kept| kept.iter().any(|kept| kept.as_str() == name))
     };
     let mut named = [
         (places.workspace, "[WORKSPACE]"),
@@ -99,11 +99,11 @@ pub fn normalised(text: &str, config: &TerminalConfig, places: Places<'_>) -> St
     if is_replaced("spinner") {
         text = text.chars().map(still).collect();
     }
-    for replacement in &config.normalize {
+    for replacement in &config.normalize.replace {
         let with = replacement.with.as_str();
         text = replacement.pattern.replace_all(&text, with).into_owned();
     }
-    if !config.normalize_whitespace {
+    if !config.rendering.normalize_whitespace {
         return text;
     }
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
@@ -139,6 +139,7 @@ fn still(character: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuecard_timeline::model::{BuiltIn, Normalize};
 
     fn normal(text: &str) -> String {
         normal_with(text, &TerminalConfig::default())
@@ -198,16 +199,19 @@ mod tests {
         for (kept, wanted) in [
             (&[][..], text),
             (
-                &["paths", "spinner"],
+                &[BuiltIn::Paths, BuiltIn::Spinner],
                 "took 300 ms in [TMP], 1a2b3c4 * at 6:03 pm",
             ),
             (
-                &["duration", "hash"],
+                &[BuiltIn::Duration, BuiltIn::Hash],
                 "took [DURATION] in /tmp, [HASH] ⠙ at 6:03 pm",
             ),
         ] {
             let config = TerminalConfig {
-                builtin: Some(kept.iter().map(|name| (*name).to_owned()).collect()),
+                normalize: Normalize {
+                    builtin: Some(kept.to_vec()),
+                    ..Normalize::default()
+                },
                 ..TerminalConfig::default()
             };
             assert_eq!(normal_with(text, &config), wanted);

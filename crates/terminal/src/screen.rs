@@ -120,7 +120,7 @@ impl Screen {
             parser: Processor::new(),
             replies,
             partial: Vec::new(),
-            draws_boxes: config.unicode_box_chars,
+            draws_boxes: config.rendering.unicode_box_chars,
         }
     }
 
@@ -319,6 +319,7 @@ fn plain_box(character: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuecard_timeline::model::Rendering;
 
     fn screen(width: u16, height: u16) -> Screen {
         Screen::new(&TerminalConfig {
@@ -363,7 +364,10 @@ mod tests {
         let mut screen = Screen::new(&TerminalConfig {
             width: 12,
             height: 2,
-            unicode_box_chars: false,
+            rendering: Rendering {
+                unicode_box_chars: false,
+                ..Rendering::default()
+            },
             ..TerminalConfig::default()
         });
         screen.print("日本語 e\u{301}\r\n┌──┐│".as_bytes());

@@ -3,6 +3,30 @@
 //!
 //! A file becomes a timeline; requests and times become what to answer. Knows no wire format, and does no I/O.
 
+/// An enum of words, with the word of each.
+macro_rules! words {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+        $vis enum $name {
+            $($(#[$doc])* #[serde(rename = $word)] $variant,)+
+        }
+
+        #[allow(dead_code, reason = "not each is asked for all of its words")]
+        impl $name {
+            /// Each with its word.
+            $vis const NAMED: &[(&str, Self)] = &[$(($word, Self::$variant)),+];
+
+            /// The word for it in files.
+            $vis fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+    };
+}
+
 pub mod format;
 pub mod model;
 pub mod profiles;

@@ -47,26 +47,27 @@ type Problem = (Option<PathBuf>, String);
 async fn fill(repository: &Repository, beside: &Path, git: Git<'_>) -> Result<(), Problem> {
     let of_git = |why: String| (None, why);
     let root = git.root;
-    let has_history = match &repository.mode {
-        RepositoryMode::Nothing => return Ok(()),
-        RepositoryMode::Clone { url, revision } => {
+    let has_history = match repository.mode {
+        Some(RepositoryMode::None) => return Ok(()),
+        Some(RepositoryMode::Git) => {
+            let url = repository.url.as_deref().unwrap_or_default();
             // A path is one beside the scenario.
             let local = beside.join(url);
             let url = match local.exists() {
                 true => local.to_string_lossy().into_owned(),
-                false => url.clone(),
+                false => url.to_owned(),
             };
             git.change(&["clone", "--quiet", "--", &url, "."])
                 .await
                 .map_err(of_git)?;
-            if let Some(revision) = revision {
+            if let Some(revision) = &repository.revision {
                 git.change(&["checkout", "--quiet", revision, "--"])
                     .await
                     .map_err(of_git)?;
             }
             true
         }
-        RepositoryMode::Fresh => {
+        None => {
             if repository.init {
                 git.change(&["init", "--quiet", "--initial-branch=main"])
                     .await

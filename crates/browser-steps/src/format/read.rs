@@ -135,6 +135,8 @@ fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<Brows
             what: "the script",
             format: &FORMAT,
             yaml: reader.yaml(),
+            pointer: "",
+            moved: None,
         },
     );
     reader.diagnostics.extend(decoded.diagnostics);

@@ -122,6 +122,8 @@ fn file(reader: &mut Reader<'_>, root: &Node) -> Option<(StepsFile, BrowserOptio
             what: "the file",
             format: &STEPS_FORMAT,
             yaml: reader.yaml(),
+            pointer: "",
+            moved: None,
         },
     );
     reader.diagnostics.extend(decoded.diagnostics);

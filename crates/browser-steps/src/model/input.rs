@@ -133,7 +133,13 @@ impl Default for BrowserOptions {
 }
 
 /// Reads an integer from `LEAST` to `MOST`.
-fn within<'de, const LEAST: u64, const MOST: u64, D: Deserializer<'de>, T: TryFrom<u64>>(
+fn within<
+    'de,
+    const LEAST: u64,
+    const MOST: u64,
+    D: Deserializer<'de>,
+    T: TryFrom<u64> + 'static,
+>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     let stand_in = T::try_from(LEAST).ok();

@@ -283,6 +283,8 @@ impl Reader<'_> {
                 what,
                 format: &FORMAT,
                 yaml: None,
+                pointer: "",
+                moved: None,
             },
         );
         self.findings.extend(diagnostics);

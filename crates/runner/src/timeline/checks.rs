@@ -67,7 +67,7 @@ impl Executor<'_> {
         }));
         let what = format!("screenshot {label}");
         let with_style = |text: &str, style: &str| format!("{text}\n\n{STYLE_HEADING}\n{style}");
-        let compared = match self.script.terminal.has_style {
+        let compared = match self.script.terminal.rendering.style {
             true => with_style(&text, &style_text(&snapshot)),
             false => text.clone(),
         };

@@ -244,7 +244,7 @@ impl RunScript {
         let mut terminal = self.terminal.clone();
         let preset = options.which.preset.iter();
         let of_agent = preset.flat_map(|preset| preset.normalize.iter().cloned());
-        terminal.normalize.extend(of_agent);
+        terminal.normalize.replace.extend(of_agent);
         terminal
     }
 

@@ -1,10 +1,10 @@
 //! Pieces that are read by hand, and checks, within structs that serde reads.
 //!
-//! Serde's data model has no nodes, and a [`serde::Deserialize`] knows its deserializer only as a trait. So the decoder
-//! lays the node that it stands at into a cell of the thread, where the visitor of such a piece takes it, and the visitor
-//! leaves its findings there. Deserializers that don't know the reserved names give an error.
+//! Serde's data model has no nodes, and a [`serde::Deserialize`] knows its deserializer only as a trait. So the visitor of
+//! such a piece lays its function into a cell of the thread, where the decoder takes it and calls it with the node that it
+//! stands at. Deserializers that don't know the reserved names give an error.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
@@ -12,13 +12,11 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IntoDeserializer as _, SeqAccess, Visitor,
 };
 
-use super::DecodeError;
 use super::decoder::Decoder;
-use crate::diagnostic::Diagnostic;
+use super::{Context, DecodeError};
+use crate::Span;
 use crate::json::{Node, NodeKind};
-use crate::reader::{Format, Object, Reader};
-use crate::yaml::AmbiguousScalar;
-use crate::{SourceFile, Span};
+use crate::reader::{Object, Reader};
 
 /// The name of a piece that is read by hand.
 pub(super) const NODE: &str = "$Node";
@@ -28,25 +26,11 @@ pub(super) const CHECKED: &str = "$Checked";
 /// The same, where a check looks at the object alone, so that it may run with a stand-in for a missing key, too.
 pub(super) const CHECKED_ALWAYS: &str = "$CheckedAlways";
 
-/// What the visitor gets.
-struct Handed {
-    node: Node,
-    pointer: String,
-    source: SourceFile,
-    format: &'static Format,
-    yaml: Option<Rc<[AmbiguousScalar]>>,
-}
-
-/// What the visitor gives.
-#[derive(Default)]
-struct Found {
-    diagnostics: Vec<Diagnostic>,
-    has_value: bool,
-}
+/// Reads a node, and returns whether it is of use.
+type ReadNode = dyn FnOnce(&mut Reader<'_>, &Node, &str) -> bool;
 
 thread_local! {
-    static HANDED: RefCell<Option<Handed>> = const { RefCell::new(None) };
-    static FOUND: RefCell<Option<Found>> = const { RefCell::new(None) };
+    static READ: RefCell<Option<Box<ReadNode>>> = const { RefCell::new(None) };
 }
 
 /// Reads the value at which a deserializer of [`super::decode`] stands by a function on its node and the pointer to it,
@@ -56,10 +40,10 @@ thread_local! {
 ///
 /// # Errors
 /// What is wrong was filed; or this is another deserializer.
-pub fn by_hand<'de, D: Deserializer<'de>, T>(
+pub fn by_hand<'de, D: Deserializer<'de>, T: 'static>(
     deserializer: D,
     stand_in: Option<T>,
-    read: impl FnOnce(&mut Reader<'_>, &Node, &str) -> Option<T>,
+    read: impl FnOnce(&mut Reader<'_>, &Node, &str) -> Option<T> + 'static,
 ) -> Result<T, D::Error> {
     deserializer.deserialize_newtype_struct(NODE, Piece { stand_in, read })
 }
@@ -69,10 +53,10 @@ pub fn by_hand<'de, D: Deserializer<'de>, T>(
 ///
 /// # Errors
 /// Those of `read`.
-pub fn checked<'de, D: Deserializer<'de>, S: DeserializeSeed<'de>>(
+pub fn checked<'de, D: Deserializer<'de>, S: DeserializeSeed<'de, Value: 'static>>(
     deserializer: D,
     read: S,
-    check: impl FnOnce(&mut S::Value, &mut Reader<'_>, Object<'_>),
+    check: impl FnOnce(&mut S::Value, &mut Reader<'_>, Object<'_>) + 'static,
     is_always: bool,
 ) -> Result<S::Value, D::Error> {
     let name = match is_always {
@@ -139,7 +123,7 @@ macro_rules! parts {
                     &str,
                 ) -> Option<$inner>;
                 let read: Read = $read;
-                $crate::decode::by_hand(deserializer, Some(Self::default()), |reader, node, pointer| {
+                $crate::decode::by_hand(deserializer, Some(Self::default()), move |reader, node, pointer| {
                     read(reader, node, pointer).map(Self)
                 })
             }
@@ -161,22 +145,23 @@ macro_rules! parts {
     )*};
 }
 
-/// Takes the node, and leaves the findings.
-fn take_node<T, E: serde::de::Error>(
-    read: impl FnOnce(&mut Reader<'_>, &Node, &str) -> Option<T>,
-) -> Result<Option<T>, E> {
-    let handed = HANDED.take();
-    let handed = handed.ok_or_else(|| E::custom("only `source::decode` reads this type"))?;
-    let mut reader = Reader::new(&handed.source, handed.format);
-    if let Some(doubts) = handed.yaml {
-        reader.set_yaml(doubts);
-    }
-    let value = read(&mut reader, &handed.node, &handed.pointer);
-    FOUND.set(Some(Found {
-        diagnostics: reader.diagnostics,
-        has_value: value.is_some(),
-    }));
-    Ok(value)
+/// Has the decoder call a function with the node, and returns what it makes of `value`; that itself if it isn't called.
+fn at_node<'de, A: SeqAccess<'de>, T: 'static>(
+    steps: &mut A,
+    value: Option<T>,
+    read: impl FnOnce(Option<T>, &mut Reader<'_>, &Node, &str) -> Option<T> + 'static,
+) -> Result<Option<T>, A::Error> {
+    let slot = Rc::new(Cell::new(value));
+    let inner = Rc::clone(&slot);
+    READ.set(Some(Box::new(move |reader, node, pointer| {
+        let value = read(inner.take(), reader, node, pointer);
+        let is_of_use = value.is_some();
+        inner.set(value);
+        is_of_use
+    })));
+    let called = steps.next_element::<()>();
+    READ.take();
+    called.map(|_| slot.take())
 }
 
 struct Piece<T, F> {
@@ -184,7 +169,10 @@ struct Piece<T, F> {
     read: F,
 }
 
-impl<'de, T, F: FnOnce(&mut Reader<'_>, &Node, &str) -> Option<T>> Visitor<'de> for Piece<T, F> {
+impl<'de, T: 'static, F> Visitor<'de> for Piece<T, F>
+where
+    F: FnOnce(&mut Reader<'_>, &Node, &str) -> Option<T> + 'static,
+{
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -196,10 +184,11 @@ impl<'de, T, F: FnOnce(&mut Reader<'_>, &Node, &str) -> Option<T>> Visitor<'de> 
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut steps: A) -> Result<T, A::Error> {
-        steps.next_element::<()>()?;
-        let value = take_node(self.read)?;
-        steps.next_element::<()>()?;
-        value.ok_or_else(|| A::Error::custom("is of no use"))
+        let read = self.read;
+        let value = at_node(&mut steps, None, |_, reader, node, pointer| {
+            read(reader, node, pointer)
+        })?;
+        value.ok_or_else(|| A::Error::custom("only `source::decode` reads this type"))
     }
 }
 
@@ -210,8 +199,8 @@ struct Whole<S, F> {
 
 impl<'de, S, F> Visitor<'de> for Whole<S, F>
 where
-    S: DeserializeSeed<'de>,
-    F: FnOnce(&mut S::Value, &mut Reader<'_>, Object<'_>),
+    S: DeserializeSeed<'de, Value: 'static>,
+    F: FnOnce(&mut S::Value, &mut Reader<'_>, Object<'_>) + 'static,
 {
     type Value = S::Value;
 
@@ -224,20 +213,18 @@ where
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut steps: A) -> Result<S::Value, A::Error> {
-        let value = steps.next_element_seed(self.read)?;
-        let mut value = value.ok_or_else(|| A::Error::custom("has no value"))?;
-        if steps.next_element::<()>()?.is_some() {
-            take_node(|reader, node, pointer| {
-                (self.check)(&mut value, reader, Object { node, pointer });
-                Some(())
-            })?;
-            steps.next_element::<()>()?;
-        }
-        Ok(value)
+        let Self { read, check } = self;
+        let value = steps.next_element_seed(read)?;
+        let value = at_node(&mut steps, value, |value, reader, node, pointer| {
+            let mut value = value?;
+            check(&mut value, reader, Object { node, pointer });
+            Some(value)
+        })?;
+        value.ok_or_else(|| A::Error::custom("has no value"))
     }
 }
 
-/// What the decoder does for a piece: it reads the struct if there is one, hands over the node, and files the findings.
+/// What the decoder does for a piece: it reads the struct if there is one, calls the function, and files the findings.
 pub(super) struct HandOver<'a> {
     decoder: Decoder<'a>,
     next: Next,
@@ -246,15 +233,15 @@ pub(super) struct HandOver<'a> {
 #[derive(Clone, Copy)]
 enum Next {
     Struct { is_always: bool },
-    Node { is_whole: bool },
-    Findings,
+    Node,
+    End,
 }
 
 impl<'a> HandOver<'a> {
     /// For a piece with this reserved name.
     pub(super) fn new(decoder: Decoder<'a>, name: &str) -> Self {
         let next = match name {
-            NODE => Next::Node { is_whole: true },
+            NODE => Next::Node,
             _ => Next::Struct {
                 is_always: name == CHECKED_ALWAYS,
             },
@@ -276,37 +263,48 @@ impl<'a> SeqAccess<'a> for HandOver<'a> {
                 let n_stand_ins = || context.marks.borrow().holders.len();
                 let before = n_stand_ins();
                 let value = seed.deserialize(self.decoder)?;
-                let is_whole = is_always || n_stand_ins() == before;
-                self.next = Next::Node { is_whole };
+                self.next = match is_always || n_stand_ins() == before {
+                    true => Next::Node,
+                    false => Next::End,
+                };
                 return Ok(Some(value));
             }
-            Next::Node { is_whole: false } => return Ok(None),
-            Next::Node { .. } => {
-                let mut node = node.clone();
-                if context.input.offset != 0 {
-                    shift(&mut node, &|span| context.span(span));
-                }
-                HANDED.set(Some(Handed {
-                    node,
-                    pointer: context.pointer(),
-                    source: context.input.source.clone(),
-                    format: context.input.format,
-                    yaml: context.input.yaml.cloned(),
-                }));
-                self.next = Next::Findings;
-            }
-            Next::Findings => {
-                let found = FOUND.take().unwrap_or_default();
-                for diagnostic in found.diagnostics {
-                    context.keep(diagnostic);
-                }
-                if !found.has_value {
-                    return Err(DecodeError::filed());
-                }
-            }
+            Next::End => return Ok(None),
+            Next::Node => {}
         }
-        seed.deserialize(().into_deserializer()).map(Some)
+        let input = context.input;
+        let mut reader = Reader::new(input.source, input.format);
+        if let Some(doubts) = input.yaml {
+            reader.set_yaml(Rc::clone(doubts));
+        }
+        reader.n_patterns = context.n_patterns.get();
+        reader.moved = input.moved;
+        let moved;
+        let node = match input.offset {
+            0 => node,
+            _ => {
+                moved = shifted(node, context);
+                &moved
+            }
+        };
+        let read = READ.take();
+        let is_of_use = read.is_some_and(|read| read(&mut reader, node, &context.pointer()));
+        context.n_patterns.set(reader.n_patterns);
+        for diagnostic in reader.diagnostics {
+            context.keep(diagnostic);
+        }
+        match is_of_use {
+            true => seed.deserialize(().into_deserializer()).map(Some),
+            false => Err(DecodeError::filed()),
+        }
     }
+}
+
+/// A tree with all its places moved.
+fn shifted(node: &Node, context: &Context<'_>) -> Node {
+    let mut node = node.clone();
+    shift(&mut node, &|span| context.span(span));
+    node
 }
 
 /// Moves all places of a tree.

@@ -472,8 +472,10 @@ impl<'a> SeqAccess<'a> for List<'a> {
         let Some(node) = self.items.get(self.idx) else {
             return Ok(None);
         };
+        let moved = context.input.moved.and_then(|moved| moved.get(&node.span));
         let step = PathStep {
             name: StepName::Item(self.idx),
+            moved: moved.cloned(),
             part: is_part.then(|| id(node)),
         };
         self.idx += 1;
@@ -541,6 +543,7 @@ impl<'a> MapAccess<'a> for Entries<'a> {
         };
         let step = PathStep {
             name: StepName::Key(member.key.clone()),
+            moved: None,
             part: Some(id(&member.value)),
         };
         let read = |value: Decoder<'a>| seed.deserialize(value);
@@ -570,7 +573,11 @@ impl<'a> Variant<'a> {
             }
             VariantValue::Member(member) => {
                 let name = StepName::Key(member.key.clone());
-                let step = PathStep { name, part: None };
+                let step = PathStep {
+                    name,
+                    moved: None,
+                    part: None,
+                };
                 self.decoder.part(step, &member.value, read)
             }
             VariantValue::Itself => read(self.decoder),

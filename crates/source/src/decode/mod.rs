@@ -20,6 +20,7 @@ mod schema;
 mod wrappers;
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -59,6 +60,10 @@ pub struct Input<'a> {
     pub format: &'static Format,
     /// If the text is YAML, what of it other readers of YAML take otherwise.
     pub yaml: Option<&'a Rc<[AmbiguousScalar]>>,
+    /// The JSON pointer to the tree in the document.
+    pub pointer: &'a str,
+    /// The pointers to the items of lists that stand elsewhere in the document, by their places.
+    pub moved: Option<&'a HashMap<Span, String>>,
 }
 
 /// What was read.
@@ -83,8 +88,44 @@ impl<T> Decoded<T> {
 
 /// Reads a value of type `T` from a tree.
 pub fn decode<T: DeserializeOwned>(root: &Node, input: Input<'_>) -> Decoded<T> {
+    decode_after(root, input, &mut 0)
+}
+
+impl Reader<'_> {
+    /// Reads a value of type `T`, which messages call `what`, from the tree at a pointer. Returns nothing if nothing is left
+    /// of it without what is wrong.
+    pub fn decode<T: DeserializeOwned>(
+        &mut self,
+        root: &Node,
+        pointer: &str,
+        what: &str,
+    ) -> Option<T> {
+        let mut n_patterns = self.n_patterns;
+        let input = Input {
+            source: self.source,
+            offset: 0,
+            what,
+            format: self.format(),
+            yaml: self.yaml(),
+            pointer,
+            moved: self.moved,
+        };
+        let decoded = decode_after(root, input, &mut n_patterns);
+        self.n_patterns = n_patterns;
+        self.diagnostics.extend(decoded.diagnostics);
+        decoded.value.filter(|_| decoded.is_whole)
+    }
+}
+
+/// Decodes after so many patterns were compiled, and counts on.
+fn decode_after<T: DeserializeOwned>(
+    root: &Node,
+    input: Input<'_>,
+    n_patterns: &mut usize,
+) -> Decoded<T> {
     let context = Context {
         input,
+        n_patterns: Cell::new(*n_patterns),
         root: recovery::id(root),
         path: RefCell::default(),
         findings: RefCell::default(),
@@ -92,6 +133,7 @@ pub fn decode<T: DeserializeOwned>(root: &Node, input: Input<'_>) -> Decoded<T> 
         is_whole: Cell::new(true),
     };
     let value = context.attempts(root, || decoder::read(root, &context));
+    *n_patterns = context.n_patterns.get();
     let mut diagnostics = context.findings.into_inner();
     diagnostics.sort_by_key(crate::document::place_of);
     Decoded {
@@ -115,18 +157,16 @@ pub fn decode_part<T: DeserializeOwned>(
         what,
         format,
         yaml: reader.yaml(),
+        pointer,
+        moved: reader.moved,
     };
-    let mut decoded = decode(node, input);
-    let found = decoded.diagnostics.iter_mut();
-    for below in found.filter_map(|found| found.pointer.as_mut()) {
-        below.insert_str(0, pointer);
-    }
-    decoded
+    decode(node, input)
 }
 
 /// What is shared while one tree is read.
 struct Context<'a> {
     input: Input<'a>,
+    n_patterns: Cell<usize>,
     root: NodeId,
     marks: RefCell<Marks>,
     is_whole: Cell<bool>,
@@ -136,6 +176,8 @@ struct Context<'a> {
 
 struct PathStep {
     name: StepName,
+    /// The pointer to it, if it stands elsewhere in the document.
+    moved: Option<String>,
     /// The value there, if it can be left out of what holds it.
     part: Option<NodeId>,
 }
@@ -147,11 +189,12 @@ enum StepName {
 
 impl Context<'_> {
     fn pointer(&self) -> String {
-        let mut pointer = String::new();
+        let mut pointer = self.input.pointer.to_owned();
         for step in self.path.borrow().iter() {
-            match &step.name {
-                StepName::Key(key) => push_pointer(&mut pointer, key),
-                StepName::Item(idx) => push_pointer(&mut pointer, &idx.to_string()),
+            match (&step.moved, &step.name) {
+                (Some(moved), _) => pointer.clone_from(moved),
+                (None, StepName::Key(key)) => push_pointer(&mut pointer, key),
+                (None, StepName::Item(idx)) => push_pointer(&mut pointer, &idx.to_string()),
             }
         }
         pointer

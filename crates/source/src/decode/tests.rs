@@ -66,6 +66,8 @@ fn read<T: DeserializeOwned>(text: &str) -> (Decoded<T>, SourceFile) {
         what: "the file",
         format: &FORMAT,
         yaml: None,
+        pointer: "",
+        moved: None,
     };
     let root = parsed.root.expect("valid");
     (decode(&root, input), source)
@@ -358,6 +360,8 @@ fn places_count_from_the_offset() {
         what: "a line",
         format: &FORMAT,
         yaml: None,
+        pointer: "",
+        moved: None,
     };
     let decoded = decode::<Small>(&root, input);
     let place = decoded.diagnostics[0].place.as_ref().expect("a place");
@@ -394,6 +398,8 @@ fn what_is_nested_too_deep_is_refused() {
         what: "the file",
         format: &FORMAT,
         yaml: None,
+        pointer: "",
+        moved: None,
     };
     let decoded = decode::<Json>(&root, input);
     assert!(

@@ -18,7 +18,7 @@ pub(super) const ITEMS: &str = "$Items";
 pub(super) const KIND: &str = "$Kind";
 
 /// A value with its place. Two are equal if their values are, wherever they stand.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Spanned<T> {
     /// The place.
     pub span: Span,

@@ -2,175 +2,227 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
 use super::content::is_absolute;
-use super::fields;
-use super::loader::Loader;
-use super::settings::{node_span, section};
+use super::pieces::{filled, name_of, scalar};
+use super::settings::node_span;
 use crate::model::{AcpSettings, McpServer, McpTransport};
+use cuecard_source::checked;
+use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::reader::Object;
+use cuecard_source::json::Node;
+use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::{Json, cut};
 
-pub(super) fn acp(loader: &mut Loader<'_>, root: Object<'_>) -> AcpSettings {
-    section(loader, root, "acp", fields::ACP, &[], |loader, object| {
-        let capabilities = capabilities(loader, object);
-        let cwd = absolute(loader, object);
-        let mcp_servers = loader
-            .list(object, "mcpServers")
-            .into_iter()
-            .filter_map(|(item, pointer)| mcp_server(loader, item, &pointer, &capabilities))
-            .collect();
-        let mut advertised = |key: &str| {
-            object.get(key).filter(|node| !node.is_null())?;
-            Some(
-                loader
-                    .list(object, key)
-                    .into_iter()
-                    .filter_map(|(item, pointer)| {
-                        let what = format!("an entry of `{key}`");
-                        loader
-                            .is_mapping(item, &pointer, &what)
-                            .then(|| item.to_value())
-                    })
-                    .collect(),
-            )
-        };
-        let modes = advertised("modes");
-        let models = advertised("models");
-        let auth_methods = advertised("authMethods");
-        AcpSettings {
-            capabilities,
-            cwd,
-            mcp_servers,
-            modes,
-            models,
-            auth_methods,
-            is_unstable: loader.flag(object, "unstable").unwrap_or(false),
-            span: Some(object.node.span),
-        }
+checked!(AcpSettings);
+
+/// What the agent says that it can do.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+#[schemars(rename = "capabilities")]
+#[allow(
+    dead_code,
+    reason = "it is a form to check by; the agent sends what is written"
+)]
+pub(crate) struct Capabilities {
+    /// Whether sessions can be loaded.
+    load_session: bool,
+    /// What a prompt may hold.
+    prompt_capabilities: PromptCapabilities,
+    /// How MCP servers may be reached.
+    mcp_capabilities: McpCapabilities,
+    /// What may be done with sessions.
+    session_capabilities: SessionCapabilities,
+}
+
+/// Flags, each off unless it is given.
+macro_rules! flags {
+    ($($name:ident { $($(#[$doc:meta])* $flag:ident)+ })+) => {$(
+        #[derive(Default, Deserialize, JsonSchema)]
+        #[serde(default, rename_all = "camelCase")]
+        #[allow(dead_code, reason = "it is a form to check by; the agent sends what is written")]
+        struct $name { $($(#[$doc])* $flag: bool,)+ }
+    )+};
+}
+
+flags! {
+    PromptCapabilities {
+        /// Images.
+        image
+        /// Audio.
+        audio
+        /// Embedded resources.
+        embedded_context
+    }
+    McpCapabilities {
+        /// Over HTTP.
+        http
+        /// Over the older transport with SSE.
+        sse
+    }
+    SessionCapabilities {
+        /// They can be listed.
+        list
+        /// They can be resumed, without their history.
+        resume
+        /// They can be closed.
+        close
+    }
+}
+
+/// Reads capabilities, as written.
+pub(crate) fn capabilities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+    by_hand(deserializer, Some(Json::Null), |reader, node, pointer| {
+        reader.decode::<Capabilities>(node, pointer, "`capabilities`")?;
+        Some(node.to_value())
     })
-    .unwrap_or_default()
 }
 
-/// `acp.cwd`, which the protocol wants absolute.
-fn absolute(loader: &mut Loader<'_>, object: Object<'_>) -> Option<PathBuf> {
-    let text = loader.filled(object, "cwd")?;
-    if !is_absolute(&text) {
-        let at = object.child_pointer("cwd");
-        let message = format!(
-            "the protocol requires an absolute path, and `{}` is relative",
-            cut(&text, 60)
-        );
-        let span = node_span(object, "cwd");
-        loader.error(codes::TIMELINE_ACP_PATH, span, &at, message);
-        return None;
-    }
-    Some(PathBuf::from(text))
+/// Reads a list of objects, as written.
+pub(crate) fn objects<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<Json>>, D::Error> {
+    #[derive(Deserialize)]
+    struct Members(#[serde(deserialize_with = "super::pieces::object")] Json);
+    let objects = Vec::<Members>::deserialize(deserializer)?;
+    Ok(Some(objects.into_iter().map(|object| object.0).collect()))
 }
 
-fn capabilities(loader: &mut Loader<'_>, acp: Object<'_>) -> Json {
-    section(
-        loader,
-        acp,
-        "capabilities",
-        fields::CAPABILITIES,
-        &[],
-        |loader, object| {
-            loader.flag(object, "loadSession");
-            for (key, known) in [
-                ("promptCapabilities", fields::PROMPT_CAPABILITIES),
-                ("mcpCapabilities", fields::MCP_CAPABILITIES),
-                ("sessionCapabilities", fields::SESSION_CAPABILITIES),
-            ] {
-                let Some(node) = loader.reader.get(object, key) else {
-                    continue;
-                };
-                let at = object.child_pointer(key);
-                let whose = format!("`{key}`");
-                if let Some(node) = loader.mapping(node, &at, &whose, known, &[]) {
-                    let inner = Object {
-                        node: &node,
-                        pointer: &at,
-                    };
-                    for field in known {
-                        loader.flag(inner, field.name);
-                    }
-                }
-            }
-            object.node.to_value()
-        },
-    )
-    .unwrap_or_default()
-}
-
-fn mcp_server(
-    loader: &mut Loader<'_>,
-    item: &Node,
-    pointer: &str,
-    capabilities: &Json,
-) -> Option<McpServer> {
-    let what = "an MCP server";
-    let code = codes::TIMELINE_ACP_SERVER;
-    let node = loader.mapping(item, pointer, what, fields::MCP_SERVER, &[])?;
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let name = loader
-        .text(object, "name")
-        .filter(|name| !name.trim().is_empty());
-    let command = loader.filled(object, "command");
-    let url = loader.filled(object, "url");
-    let args = loader.texts(object, "args");
-    let env = names_and_values(loader, object, "env");
-    let headers = names_and_values(loader, object, "headers");
-    let words = ["stdio", "http", "sse"].map(|word| (word, word));
-    let kind = loader
-        .reader
-        .one_of(object, "type", "`type` of a server", &words);
-    let kind_is_wrong = kind.is_none() && loader.reader.get(object, "type").is_some();
-    let problem = match (&name, &command, &url, kind) {
-        (None, ..) => Some("an MCP server has no `name`".to_owned()),
-        (_, Some(_), Some(_), _) => Some("an MCP server has both `command` and `url`".to_owned()),
-        (_, None, None, _) => Some("an MCP server has neither `command` nor `url`".to_owned()),
-        (_, Some(_), None, Some(kind @ ("http" | "sse"))) => Some(format!(
-            "a server of type `{kind}` has a `url`, not a `command`"
-        )),
-        (_, None, Some(_), Some("stdio")) => {
-            Some("a server of type `stdio` has a `command`, not a `url`".to_owned())
-        }
-        _ => None,
-    };
-    if let Some(problem) = problem {
-        loader.error(code, node.span, pointer, problem);
-        return None;
-    }
-    if kind_is_wrong {
-        return None;
-    }
-    for (key, _) in &env {
-        if key.is_empty() || key.contains(['=', '\0']) {
-            let at = object.child_pointer("env");
+/// Reads a path, which the protocol wants absolute.
+pub(crate) fn absolute<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<PathBuf>, D::Error> {
+    by_hand(deserializer, Some(None), |reader, node, pointer| {
+        let text = reader.text_of(node, pointer, &name_of(pointer))?;
+        if !is_absolute(text) {
             let message = format!(
-                "`{}` is not a valid variable name",
-                cut(&key.replace('\0', "\\0"), 40)
+                "the protocol requires an absolute path, and `{}` is relative",
+                cut(text, 60)
             );
-            loader.error(code, node_span(object, "env"), &at, message);
+            reader.error_at(codes::TIMELINE_ACP_PATH, node.span, pointer, message);
             return None;
         }
+        Some(Some(PathBuf::from(text)))
+    })
+}
+
+/// An MCP server of the session.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "mcp_server")]
+pub(crate) struct McpServerForm {
+    /// Name of the server.
+    #[schemars(required)]
+    name: Option<String>,
+    /// How it is reached.
+    #[serde(rename = "type")]
+    kind: Option<TransportKind>,
+    /// Program to start.
+    #[serde(default, deserialize_with = "filled")]
+    command: Option<String>,
+    /// Its arguments.
+    #[serde(default)]
+    args: Vec<String>,
+    /// Its environment: a list of `{name, value}`.
+    #[serde(default)]
+    #[schemars(with = "NamesAndValues")]
+    env: Vec<NameAndValue>,
+    /// Address of the server.
+    #[serde(default, deserialize_with = "filled")]
+    url: Option<String>,
+    /// Headers to send: a list of `{name, value}`.
+    #[serde(default)]
+    #[schemars(with = "NamesAndValues")]
+    headers: Vec<NameAndValue>,
+}
+
+words! {
+    /// How a server is reached.
+    enum TransportKind {
+        /// A process.
+        Stdio = "stdio",
+        /// Over HTTP.
+        Http = "http",
+        /// The older transport.
+        Sse = "sse",
     }
-    let transport = match (command, url) {
-        (Some(command), _) => McpTransport::Stdio { command, args, env },
-        (None, url) => {
-            let is_sse = kind == Some("sse");
-            transport(loader, object, is_sse, capabilities);
-            McpTransport::Url {
-                url: url?,
-                headers,
-                is_sse,
-            }
+}
+
+/// A list, or an older form.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "the older form is a list before it is read")]
+enum NamesAndValues {
+    Array(Vec<NameAndValue>),
+    Object(std::collections::BTreeMap<String, Json>),
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NameAndValue {
+    /// Name.
+    #[serde(deserialize_with = "filled")]
+    name: String,
+    /// Value.
+    #[serde(deserialize_with = "scalar")]
+    #[schemars(extend("type" = ["string", "number", "boolean"]))]
+    value: String,
+}
+
+fn pairs(entries: Vec<NameAndValue>) -> Vec<(String, String)> {
+    let entries = entries.into_iter();
+    entries.map(|entry| (entry.name, entry.value)).collect()
+}
+
+impl<'de> Deserialize<'de> for McpServer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(deserializer, None, mcp_server)
+    }
+}
+
+fn mcp_server(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<McpServer> {
+    let form: McpServerForm = reader.decode(node, pointer, "an MCP server")?;
+    let kind = form.kind.map(TransportKind::as_str);
+    let name = form.name.filter(|name| !name.trim().is_empty());
+    let has = |key: &str| node.get(key).is_some_and(|node| !node.is_null());
+    let problem = match (&name, has("command"), has("url"), kind) {
+        (None, ..) => "an MCP server has no `name`".to_owned(),
+        (_, true, true, _) => "an MCP server has both `command` and `url`".to_owned(),
+        (_, false, false, _) => "an MCP server has neither `command` nor `url`".to_owned(),
+        (_, true, false, Some(kind @ ("http" | "sse"))) => {
+            format!("a server of type `{kind}` has a `url`, not a `command`")
         }
+        (_, false, true, Some("stdio")) => {
+            "a server of type `stdio` has a `command`, not a `url`".to_owned()
+        }
+        _ => String::new(),
+    };
+    let code = codes::TIMELINE_ACP_SERVER;
+    if !problem.is_empty() {
+        reader.error_at(code, node.span, pointer, problem);
+        return None;
+    }
+    let (env, headers) = (pairs(form.env), pairs(form.headers));
+    let is_bad = |(name, _): &&(String, String)| name.contains(['=', '\0']);
+    if let Some((name, _)) = env.iter().find(is_bad) {
+        let name = name.replace('\0', "\\0");
+        let message = format!("`{}` is not a valid variable name", cut(&name, 40));
+        let object = Object { node, pointer };
+        let at = object.child_pointer("env");
+        reader.error_at(code, node_span(object, "env"), &at, message);
+        return None;
+    }
+    let transport = match (form.command, form.url) {
+        (Some(command), _) => McpTransport::Stdio {
+            command,
+            args: form.args,
+            env,
+        },
+        (None, url) => McpTransport::Url {
+            url: url?,
+            headers,
+            is_sse: form.kind == Some(TransportKind::Sse),
+        },
     };
     Some(McpServer {
         name: name?,
@@ -179,63 +231,42 @@ fn mcp_server(
     })
 }
 
-/// Whether the agent says that it can reach servers so.
-fn transport(loader: &mut Loader<'_>, object: Object<'_>, is_sse: bool, capabilities: &Json) {
-    let key = if is_sse { "sse" } else { "http" };
-    let span = node_span(object, "url");
-    let pointer = object.child_pointer("url");
-    if is_sse {
-        let message = "SSE servers are deprecated in the protocol";
-        loader
-            .warning(codes::TIMELINE_ACP_SSE, span, &pointer, message)
-            .help = Some("write type: http".to_owned());
-    }
-    if capabilities["mcpCapabilities"][key] != true {
-        let message = format!("the agent does not advertise support for servers over {key}");
-        let code = codes::TIMELINE_ACP_TRANSPORT;
-        loader.error(code, span, &pointer, message).help = Some(format!(
-            "set capabilities.mcpCapabilities.{key}: true, or remove the server"
-        ));
-    }
-}
-
-/// A list of `{name, value}`; a mapping is read the same way.
-fn names_and_values(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    key: &str,
-) -> Vec<(String, String)> {
-    let Some(node) = loader.reader.get(object, key) else {
-        return Vec::new();
-    };
-    let pointer = object.child_pointer(key);
-    if let NodeKind::Object(members) = &node.kind {
-        if !members.is_empty() {
-            let code = codes::TIMELINE_FORM;
-            let message = format!("`{key}` must be a list, not a mapping");
-            let modern = "write a list: `[{name: …, value: …}]`";
-            loader.legacy(code, node.span, &pointer, message, modern);
-        }
-        let pairs = loader.pairs(object, key);
-        super::convert::names_and_values(loader, node, &pairs);
-        return pairs;
-    }
-    loader
-        .list(object, key)
-        .into_iter()
-        .filter_map(|(item, pointer)| {
-            let what = format!("an entry of `{key}`");
-            let node = loader.mapping(item, &pointer, &what, fields::NAME_VALUE, &[])?;
-            let object = Object {
-                node: &node,
+impl AcpSettings {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        self.span = Some(object.node.span);
+        let items = object.get("mcpServers").and_then(Node::as_array);
+        let pointer = object.child_pointer("mcpServers");
+        for (idx, node) in items.unwrap_or_default().iter().enumerate() {
+            let server = self.mcp_servers.iter().find(|it| it.span == node.span);
+            let Some(McpTransport::Url { is_sse, .. }) = server.map(|it| &it.transport) else {
+                continue;
+            };
+            let moved = reader.moved.and_then(|moved| moved.get(&node.span));
+            let pointer = moved.map_or_else(|| format!("{pointer}/{idx}"), Clone::clone);
+            let server = Object {
+                node,
                 pointer: &pointer,
             };
-            let name = loader.required(object, "name", &what, "name: …");
-            let value = loader
-                .reader
-                .required(object, "value", &what, "value: \"…\"")?;
-            let value = loader.scalar(value, &object.child_pointer("value"), "`value`");
-            Some((name?, value?))
-        })
-        .collect()
+            self.check_transport(reader, server, *is_sse);
+        }
+    }
+
+    /// Whether the agent says that it can reach a server so.
+    fn check_transport(&self, reader: &mut Reader<'_>, server: Object<'_>, is_sse: bool) {
+        let key = if is_sse { "sse" } else { "http" };
+        let (span, pointer) = (node_span(server, "url"), server.child_pointer("url"));
+        if is_sse {
+            let message = "SSE servers are deprecated in the protocol";
+            let found = reader.warning(codes::TIMELINE_ACP_SSE, span, message);
+            found.pointer = Some(pointer.clone());
+            found.help = Some("write type: http".to_owned());
+        }
+        if !self.has_capability(&["mcpCapabilities", key]) {
+            let message = format!("the agent does not advertise support for servers over {key}");
+            let code = codes::TIMELINE_ACP_TRANSPORT;
+            reader.error_at(code, span, &pointer, message).help = Some(format!(
+                "set capabilities.mcpCapabilities.{key}: true, or remove the server"
+            ));
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `assert`: each entry is a check of its own.
 
 use super::loader::{Loader, child};
-use super::tool::regex;
+use super::pieces::pattern_of;
 use super::{fields, model_fields};
 use crate::model::{
     EventKind, FileText, LocatedCheck, RequestCheck, TimelineAssert, TimelineCheck,
@@ -203,7 +203,12 @@ pub(super) fn fs(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Checks 
             _ => loader.filled(object, "substring"),
         };
         let pattern = match loader.reader.get(object, "regex") {
-            Some(node) => regex(loader, node, &object.child_pointer("regex"), "`regex`"),
+            Some(node) => pattern_of(
+                &mut loader.reader,
+                node,
+                &object.child_pointer("regex"),
+                "`regex`",
+            ),
             None => None,
         };
         let given = ["substring", "regex"].map(|key| loader.reader.get(object, key).is_some());

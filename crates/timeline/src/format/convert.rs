@@ -62,16 +62,21 @@ pub(super) fn value(loader: &mut Loader<'_>, node: &Node, json: &Json) {
     }
 }
 
-/// `[{name, value}]` for a mapping.
-pub(super) fn names_and_values(loader: &mut Loader<'_>, node: &Node, pairs: &[(String, String)]) {
-    if pairs.is_empty() || pairs.len() != node.members().len() {
-        return;
+/// `[{name, value}]` for a mapping of scalars.
+pub(super) fn names_and_values(loader: &mut Loader<'_>, node: &Node) {
+    let scalar = |member: &Member| match &member.value.kind {
+        NodeKind::String(text) | NodeKind::Number(text) => Some(text.clone()),
+        NodeKind::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    };
+    let entry = |member: &Member| {
+        let value = scalar(member)?;
+        Some(serde_json::json!({"name": member.key, "value": value}))
+    };
+    let entries: Option<Vec<Json>> = node.members().iter().map(entry).collect();
+    if let Some(entries) = entries.filter(|entries| !entries.is_empty()) {
+        value(loader, node, &Json::Array(entries));
     }
-    let list: Vec<Json> = pairs
-        .iter()
-        .map(|(name, value)| serde_json::json!({"name": name, "value": value}))
-        .collect();
-    value(loader, node, &Json::Array(list));
 }
 
 /// A text with a delay of 0.

@@ -7,9 +7,7 @@ use super::response::{self, Draft};
 use super::{agent, asserts, control, convert, tool, user};
 use super::{fields, model_fields};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
-use crate::model::{
-    EventKind, Fault, FaultKind, Response, ResponseElement, TimelineEvent, UserTarget,
-};
+use crate::model::{EventKind, Fault, Response, ResponseElement, TimelineEvent, UserTarget};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -621,19 +619,7 @@ fn resembling(item: &Node) -> Option<&'static str> {
 }
 
 /// `fault`.
-pub(super) fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
+fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
     let node = loader.reader.get(item, "fault")?;
-    let pointer = item.child_pointer("fault");
-    let node = loader.mapping(node, &pointer, "`fault`", fields::FAULT, &[])?;
-    let object = Object {
-        node: &node,
-        pointer: &pointer,
-    };
-    let example = "kind: cut";
-    loader.reader.required(object, "kind", "`fault`", example)?;
-    let kind = loader
-        .reader
-        .one_of(object, "kind", "`kind` of a fault", FaultKind::NAMED)?;
-    let at_ms = loader.time_of(object, "at");
-    Some(Fault { kind, at_ms })
+    loader.decode(node, &item.child_pointer("fault"), "`fault`")
 }

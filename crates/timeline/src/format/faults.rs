@@ -1,63 +1,34 @@
 //! A file of faults that are laid over timelines: a list of `{match, fault}`.
 
-use std::collections::HashMap;
-
 use serde_json::json;
 
 use super::event_table::EVENTS;
-use super::fields::FAULT;
-use super::loader::Loader;
-use super::{events, parse};
+use super::parse;
+use super::pieces::invalid;
 use crate::model::vocabulary::AbstractTool;
 use crate::model::{FaultMatch, FaultRule, FaultRules};
-use cuecard_source::SourceFile;
+use cuecard_source::decode::{Items, schema_of};
 use cuecard_source::diagnostic::{Diagnostic, any_error};
-use cuecard_source::json::Node;
-use cuecard_source::reader::Object;
+use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{COUNT, Field, TEXT, field, object, required, schema_document};
+use cuecard_source::value::fields::schema_document;
+use cuecard_source::{SourceFile, checked};
+
+checked!(FaultMatch, FaultRule);
 
 /// The most rules of one file.
 const MAX_RULES: usize = 10_000;
 
-/// An entry of a file of faults.
-const RULE: &[Field] = &[
-    required(
-        "match",
-        "{\"$ref\": \"#/$defs/fault_match\"}",
-        "Which events.",
-    ),
-    required("fault", "{\"$ref\": \"#/$defs/fault\"}", "What goes wrong."),
-];
-
-/// Which events a fault is for: all that is said must hold.
-const MATCH: &[Field] = &[
-    field("event", TEXT, "The name of the event."),
-    field("tool", TEXT, "The tool of a call."),
-    field("index", COUNT, "The item of `timeline`, counted from 0."),
-];
-
 /// The schema (JSON Schema 2020-12) of a file of faults.
 pub fn faults_schema() -> Json {
-    let mut fits = object(MATCH);
-    fits["minProperties"] = json!(1);
-    let definitions = json!({
-        "rule": object(RULE),
-        "fault_match": fits,
-        "fault": object(FAULT),
-        "time": {"type": "integer", "minimum": 0},
-    });
+    let mut schema = schema_of::<Items<FaultRule>>();
+    schema["maxItems"] = json!(MAX_RULES);
     schema_document(
         "faults",
         "1",
         "Faults",
         "Faults to inject into timelines, and where.",
-        json!({
-            "type": "array",
-            "maxItems": MAX_RULES,
-            "items": {"$ref": "#/$defs/rule"},
-            "$defs": definitions,
-        }),
+        schema,
     )
 }
 
@@ -67,85 +38,47 @@ pub fn faults_schema() -> Json {
 /// All that is wrong with it.
 pub fn read_faults(source: &SourceFile) -> Result<(FaultRules, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (root, doubts) = parse::parse(source)?;
-    let written = HashMap::new();
-    let mut loader = Loader::new(source, &written);
-    loader.reader.set_yaml(doubts);
-    let mut rules = Vec::new();
-    match root.as_array() {
-        None => {
-            loader
-                .reader
-                .wrong_type(&root, "", "a file of faults", "a list of `{match, fault}`");
-        }
-        Some(items) if items.len() > MAX_RULES => {
-            let message = format!("a fault file can have at most {MAX_RULES} entries");
-            loader.invalid(root.span, "", message);
-        }
-        Some(items) => {
-            for (item, pointer) in loader.items(items, "") {
-                rules.extend(rule(&mut loader, item, &pointer));
-            }
-        }
+    let mut reader = Reader::new(source, &super::FORMAT);
+    reader.set_yaml(doubts);
+    if root.as_array().is_some_and(|rules| rules.len() > MAX_RULES) {
+        let message = format!("a fault file can have at most {MAX_RULES} entries");
+        invalid(&mut reader, root.span, "", message);
+        return Err(reader.diagnostics);
     }
-    let mut diagnostics = loader.reader.diagnostics;
+    let rules = reader.decode::<Items<FaultRule>>(&root, "", "a file of faults");
+    let mut diagnostics = reader.diagnostics;
     parse::name_places(&mut diagnostics);
     if any_error(&diagnostics) {
         return Err(diagnostics);
     }
     let rules = FaultRules {
         source: source.clone(),
-        rules,
+        rules: rules.unwrap_or_default().0,
     };
     Ok((rules, diagnostics))
 }
 
-fn rule(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<FaultRule> {
-    let what = "an entry of faults";
-    let node = loader.mapping(item, pointer, what, RULE, &[])?;
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let example = "match: {tool: runCmd}";
-    let fits = loader.reader.required(object, "match", what, example);
-    let fits = fits.and_then(|node| fault_match(loader, node, &object.child_pointer("match")));
-    let example = "fault: {kind: cut}";
-    loader.reader.required(object, "fault", what, example)?;
-    let fault = events::fault(loader, object)?;
-    Some(FaultRule {
-        fits: fits?,
-        fault,
-        span: node.span,
-    })
-}
-
-fn fault_match(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<FaultMatch> {
-    let node = loader.mapping(node, pointer, "`match`", MATCH, &[])?;
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let names: Vec<(&str, &str)> = EVENTS.iter().map(|spec| (spec.key, spec.key)).collect();
-    let event = loader
-        .reader
-        .one_of(object, "event", "`event`", &names)
-        .map(str::to_owned);
-    let tool = loader.filled(object, "tool").map(canonical);
-    let index = loader.count(object, "index");
-    let has_any = MATCH.iter().any(|field| object.get(field.name).is_some());
-    if !has_any {
-        let message = "`match` is empty";
-        loader.invalid(node.span, pointer, message);
-        return None;
+impl FaultRule {
+    fn check(&mut self, _: &mut Reader<'_>, object: Object<'_>) {
+        self.span = object.node.span;
     }
-    Some(FaultMatch { event, tool, index })
 }
 
-/// The abstract name of a tool that has one.
-fn canonical(tool: String) -> String {
-    match AbstractTool::meant_by(&tool) {
-        Some(known) => known.name.to_owned(),
-        None => tool,
+impl FaultMatch {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        if self.event.is_some() {
+            let names: Vec<(&str, ())> = EVENTS.iter().map(|spec| (spec.key, ())).collect();
+            reader.one_of(object, "event", "`event`", &names);
+        }
+        // A tool may be written with an agent's own name.
+        let tool = self.tool.as_deref().and_then(AbstractTool::meant_by);
+        if let Some(tool) = tool {
+            self.tool = Some(tool.name.to_owned());
+        }
+        let mut keys = ["event", "tool", "index"].into_iter();
+        if keys.all(|key| object.get(key).is_none()) {
+            invalid(reader, object.node.span, object.pointer, "`match` is empty");
+        }
     }
 }
 
@@ -153,7 +86,6 @@ fn canonical(tool: String) -> String {
 mod tests {
     use super::super::{ReadOptions, Symbols, read};
     use super::*;
-    use crate::model::FaultKind;
 
     const TIMELINE: &str = "name: a
 timeline:
@@ -211,15 +143,8 @@ timeline:
             codes("- {match: {event: runCdm}, fault: {kind: cutt}}\n- {match: {}, fault: {kind: cut}}\n- 3").len(),
             4
         );
-        assert!(codes("a: b")[0].contains("a list of `{match, fault}`"));
+        assert!(codes("a: b")[0].contains("a file of faults must be an array"));
         assert!(codes("- [")[0].starts_with("T-LOAD-01"));
         assert_eq!(codes("- {match: {index: -1}, fault: {kind: cut}}").len(), 1);
-    }
-
-    #[test]
-    fn every_kind_has_a_word() {
-        for (word, kind) in FaultKind::NAMED {
-            assert_eq!(kind.as_str(), *word);
-        }
     }
 }

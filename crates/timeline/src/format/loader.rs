@@ -4,17 +4,19 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
 use super::FORMAT;
+use super::pieces::{headers_of, inner_path, is_object, pairs_of, time_of};
 use crate::model::{IncludePurpose, IncludedFile};
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::json::{Member, Node, NodeKind};
-use cuecard_source::reader::{Format, Object, Reader};
+use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::fields::Field;
 use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::{Edit, Part, SourceFile, Span};
-
-/// The latest point in time, about 31 years: times that are added up can't overflow.
-const LATEST: u64 = 1_000_000_000_000;
 
 /// Reads one file, or one choice of its rules.
 pub(super) struct Loader<'a> {
@@ -27,14 +29,17 @@ pub(super) struct Loader<'a> {
     pub compat: Compat,
     /// How many calls there were so far.
     pub n_calls: usize,
-    /// Where list items stand in the file, if rules moved them.
-    written: &'a HashMap<Span, String>,
 }
 
-/// `compat`.
-#[derive(Debug, Clone, Copy, Default)]
+/// `compat`: older forms that need no warning.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(default)]
 pub(super) struct Compat {
+    /// Whether `terminalRef` may be a mapping.
+    #[serde(rename = "allowInlineTerminal")]
     pub inline_terminal: bool,
+    /// Whether events may be written with `type`.
+    #[serde(rename = "allowTypeSteps")]
     pub type_steps: bool,
 }
 
@@ -64,24 +69,17 @@ pub(super) const fn also(alias: &'static str, name: &'static str) -> Alias {
 }
 
 impl<'a> Loader<'a> {
+    /// `written` is where list items stand in the file, if rules moved them.
     pub(super) fn new(source: &'a SourceFile, written: &'a HashMap<Span, String>) -> Self {
-        Self::of(source, &FORMAT, written)
-    }
-
-    /// A loader of another format that belongs to timelines.
-    pub(super) fn of(
-        source: &'a SourceFile,
-        format: &'static Format,
-        written: &'a HashMap<Span, String>,
-    ) -> Self {
+        let mut reader = Reader::new(source, &FORMAT);
+        reader.moved = Some(written);
         Self {
-            reader: Reader::new(source, format),
+            reader,
             edits: Vec::new(),
             included: Vec::new(),
             idle_items: Vec::new(),
             compat: Compat::default(),
             n_calls: 0,
-            written,
         }
     }
 
@@ -96,8 +94,8 @@ impl<'a> Loader<'a> {
 
     /// Where an item of a list stands in the file as written.
     pub(super) fn item_pointer(&self, item: &Node, pointer: &str, idx: usize) -> String {
-        match self.written.get(&item.span) {
-            Some(written) => written.clone(),
+        match self.reader.moved.and_then(|moved| moved.get(&item.span)) {
+            Some(moved) => moved.clone(),
             None => format!("{pointer}/{idx}"),
         }
     }
@@ -244,11 +242,17 @@ impl<'a> Loader<'a> {
 
     /// Whether it is a mapping. Reports if not.
     pub(super) fn is_mapping(&mut self, node: &Node, pointer: &str, whose: &str) -> bool {
-        let is_mapping = matches!(node.kind, NodeKind::Object(_));
-        if !is_mapping {
-            self.reader.wrong_type(node, pointer, whose, "a mapping");
-        }
-        is_mapping
+        is_object(&mut self.reader, node, pointer, whose)
+    }
+
+    /// Reads a value, which messages call `what`.
+    pub(super) fn decode<T: DeserializeOwned>(
+        &mut self,
+        node: &Node,
+        pointer: &str,
+        what: &str,
+    ) -> Option<T> {
+        self.reader.decode(node, pointer, what)
     }
 
     /// The text of an optional key.
@@ -313,21 +317,7 @@ impl<'a> Loader<'a> {
 
     /// A time in milliseconds.
     pub(super) fn time(&mut self, node: &Node, pointer: &str, what: &str) -> Option<u64> {
-        let Some(number) = node.as_number_text() else {
-            self.reader
-                .wrong_type(node, pointer, what, "a whole number of milliseconds");
-            return None;
-        };
-        let problem = match node.as_u64() {
-            Some(time) if time <= LATEST => return Some(time),
-            Some(_) => "is too large",
-            None if number.starts_with('-') => "is negative",
-            None => "is not a whole number of milliseconds",
-        };
-        let message = format!("{what}: {} {problem}", cut(number, 40));
-        self.error(codes::TIMELINE_TIME, node.span, pointer, message)
-            .help = Some("write a non-negative whole number of milliseconds".to_owned());
-        None
+        time_of(&mut self.reader, node, pointer, what)
     }
 
     /// A time under an optional key.
@@ -390,55 +380,20 @@ impl<'a> Loader<'a> {
             .collect()
     }
 
-    /// A text, number or boolean as it is written.
-    pub(super) fn scalar(&mut self, node: &Node, pointer: &str, what: &str) -> Option<String> {
-        match &node.kind {
-            NodeKind::String(text) | NodeKind::Number(text) => Some(text.clone()),
-            NodeKind::Bool(flag) => Some(flag.to_string()),
-            _ => {
-                self.reader.wrong_type(node, pointer, what, "a string");
-                None
-            }
-        }
-    }
-
     /// Names and values of an optional mapping, in order.
     pub(super) fn pairs(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
-        let Some(node) = self.reader.get(object, key) else {
-            return Vec::new();
-        };
-        let pointer = object.child_pointer(key);
-        if !self.is_mapping(node, &pointer, &format!("`{key}`")) {
-            return Vec::new();
-        }
-        node.members()
-            .iter()
-            .filter_map(|member| {
-                let at = child(&pointer, &member.key);
-                let what = format!("`{}`", cut(&member.key, 40));
-                let value = self.scalar(&member.value, &at, &what)?;
-                Some((member.key.clone(), value))
-            })
-            .collect()
+        let node = self.reader.get(object, key);
+        node.map_or_else(Vec::new, |node| {
+            pairs_of(&mut self.reader, node, &object.child_pointer(key))
+        })
     }
 
     /// The same as [`Self::pairs`], of headers of an answer.
     pub(super) fn headers(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
-        let pairs = self.pairs(object, key);
-        let pointer = object.child_pointer(key);
-        for (name, value) in &pairs {
-            let Some(problem) = header_problem(name, value) else {
-                continue;
-            };
-            let member = object.get(key).and_then(|node| {
-                let mut members = node.members().iter();
-                members.find(|member| member.key == *name)
-            });
-            let span = member.map_or(object.node.span, |member| member.key_span);
-            let message = format!("the header `{}` {problem}", cut(name, 40));
-            self.invalid(span, &child(&pointer, name), &message);
-        }
-        pairs
+        let node = self.reader.get(object, key);
+        node.map_or_else(Vec::new, |node| {
+            headers_of(&mut self.reader, node, &object.child_pointer(key))
+        })
     }
 
     /// A mapping under an optional key, as JSON; null if absent.
@@ -490,6 +445,23 @@ impl<'a> Loader<'a> {
         Some(path)
     }
 
+    /// Notes a file that was read of a node.
+    pub(super) fn note_included(
+        &mut self,
+        path: Option<PathBuf>,
+        node: Option<&Node>,
+        purpose: IncludePurpose,
+    ) {
+        if let (Some(path), Some(node)) = (path, node) {
+            let span = node.span;
+            self.included.push(IncludedFile {
+                path,
+                span,
+                purpose,
+            });
+        }
+    }
+
     /// A relative path that doesn't leave the folder it starts in.
     pub(super) fn inner_path(
         &mut self,
@@ -498,27 +470,12 @@ impl<'a> Loader<'a> {
         pointer: &str,
         folder: &str,
     ) -> Option<PathBuf> {
-        let problem = if text.trim().is_empty() || text.contains('\0') {
-            "is not a valid path"
-        } else if leaves_folder(Path::new(text)) || text.contains(":\\") {
-            "is outside it"
-        } else {
-            return Some(PathBuf::from(text));
-        };
-        let message = format!(
-            "a path below {folder} is needed, and `{}` {problem}",
-            cut(text, 60)
-        );
-        self.error(codes::TIMELINE_PATH, span, pointer, message)
-            .help = Some(format!(
-            "write a path that is relative to {folder}, without leading `..`"
-        ));
-        None
+        inner_path(&mut self.reader, text, (span, pointer), folder)
     }
 }
 
 /// Whether a path is absolute or goes up further than it went down.
-fn leaves_folder(path: &Path) -> bool {
+pub(super) fn leaves_folder(path: &Path) -> bool {
     let mut depth = 0_usize;
     for component in path.components() {
         match component {
@@ -535,7 +492,7 @@ fn leaves_folder(path: &Path) -> bool {
 }
 
 /// Why an answer can't have this header.
-fn header_problem(name: &str, value: &str) -> Option<&'static str> {
+pub(super) fn header_problem(name: &str, value: &str) -> Option<&'static str> {
     const OF_THE_MESSAGE: [&str; 4] = [
         "connection",
         "content-length",

@@ -22,7 +22,9 @@ mod included;
 mod keys;
 mod loader;
 mod model_fields;
+mod normalise;
 mod parse;
+mod pieces;
 mod read;
 mod request;
 mod response;
@@ -36,14 +38,20 @@ mod tests;
 mod tool;
 mod user;
 
+pub(crate) use acp_settings::{Capabilities, McpServerForm, absolute, capabilities, objects};
 pub(crate) use content::is_image;
 pub use convert_items::extract_terminal;
 pub use faults::{faults_schema, read_faults};
 pub use included::{Included, check_included, check_names};
+pub(crate) use pieces::{
+    filled, headers, included_path, object, pairs, pattern, time, within, workspace_path,
+};
 pub use read::{Read, ReadOptions, read};
 pub use rules::SymbolUse;
 pub use schema::schema;
+pub(crate) use settings::{Commit, Contents, commit, contents};
 pub use symbols::{Symbol, SymbolValue, Symbols};
+pub(crate) use terminal::{NormalizeForm, normalize};
 pub use terminal::{read_terminal, terminal_schema};
 
 use cuecard_source::diagnostic::codes;

@@ -4,68 +4,6 @@ use cuecard_source::value::fields::{
     ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, required,
 };
 
-pub(super) const SERVER: &[Field] = &[
-    field(
-        "mode",
-        r#"{"enum": ["none", "mock", "real"]}"#,
-        "What stands in for services.",
-    ),
-    field(
-        "llmApiStyle",
-        r#"{"enum": ["openai", "anthropic", "gemini"]}"#,
-        "The model API that the timeline was written for.",
-    ),
-    field(
-        "coalesceThinkingWithToolUse",
-        FLAG,
-        "Whether thinking and calls come in one answer (default: true).",
-    ),
-    field("model", TEXT, "Name of a model."),
-    field("models", TEXTS, "Names of models."),
-    field(
-        "sideCalls",
-        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/side_call\"}}",
-        "Requests beside the conversation, and their answers; an empty list: none is beside it.",
-    ),
-    field(
-        "exactPrompts",
-        FLAG,
-        "Whether a client may say nothing beside a prompt (default: false).",
-    ),
-    field(
-        "anyPrompt",
-        FLAG,
-        "Whether the first turn takes any prompt (default: false).",
-    ),
-    field(
-        "byName",
-        FLAG,
-        "Whether its name chooses it, or its session id, and never its prompt (default: false).",
-    ),
-    field(
-        "onRepeat",
-        r#"{"enum": ["same", "next"]}"#,
-        "What an equal request gets: the same answer (default), or the next turn.",
-    ),
-    field(
-        "thinking",
-        r#"{"enum": ["asked", "always"]}"#,
-        "When thinking is sent: if the request asks for it (default), or always.",
-    ),
-    field(
-        "reasoningContent",
-        FLAG,
-        "Whether Chat answers have thinking in `reasoning_content` (default: false).",
-    ),
-    field("headers", OBJECT, "Headers of every answer, errors too."),
-    field(
-        "ignore",
-        TEXTS,
-        "Globs of paths whose 404 does not fail the run.",
-    ),
-    field("seed", OBJECT, "What the service answers on its lists."),
-];
-
 /// A count of tokens.
 const fn tokens(name: &'static str) -> Field {
     field(
@@ -184,12 +122,6 @@ pub(super) const REQUEST_JSON: &[Field] = &[
     field("contains", TEXT, "A part of the text."),
     field("regex", TEXT, "Regular expression that the text fits."),
     field("exists", FLAG, "Whether there is such a value."),
-];
-
-pub(super) const SIDE_CALL: &[Field] = &[
-    required("match", TEXT, "Regular expression that the request fits."),
-    field("model", TEXT, "Only requests for this model."),
-    required("reply", ANY, "The answer."),
 ];
 
 /// Keys of an answer as a whole.

@@ -6,8 +6,9 @@ use std::collections::{HashMap, HashSet};
 use super::events::{Flat, events};
 use super::loader::Loader;
 use super::rules::{Resolved, SymbolUse, has_rules, resolve};
+use super::settings::{Program, section};
 use super::symbols::Symbols;
-use super::{acp_settings, checks, convert_items, fields, parse, settings};
+use super::{checks, convert_items, fields, normalise, parse, settings};
 use crate::model::{IncludedFile, Timeline};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::place_of;
@@ -204,7 +205,9 @@ impl File<'_> {
         };
         let mut loader = Loader::new(self.source, &resolved.written);
         loader.reader.set_yaml(self.doubts.to_vec());
-        let timeline = timeline(&mut loader, &resolved.root);
+        let mut root = resolved.root;
+        normalise::settings(&mut loader, &mut root);
+        let timeline = timeline(&mut loader, &root);
         self.convert_items(&mut loader, timeline.as_ref());
         let mut diagnostics = reader.diagnostics;
         diagnostics.append(&mut loader.reader.diagnostics);
@@ -249,17 +252,17 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
     loader
         .reader
         .unknown_keys(object, fields::ROOT, &["rules"], "the timeline");
-    loader.compat = settings::compat(loader, object);
+    loader.compat = section(loader, object, "compat");
     let name = name(loader, object);
     let description = loader.text(object, "description");
     let tags = loader.texts(object, "tags");
     let initial_prompt = initial_prompt(loader, object);
     let terminal = settings::terminal(loader, object);
     let repository = settings::repository(loader, object);
-    let (command, flags, env) = settings::program(loader, object);
-    let server = settings::server(loader, object);
+    let program: Program = section(loader, object, "ah");
+    let server = section(loader, object, "server");
     let request_match = super::request::request_match(loader, object);
-    let acp = acp_settings::acp(loader, object);
+    let acp = section(loader, object, "acp");
     let mut flat = Flat::default();
     let example = "timeline: []";
     let items = loader
@@ -276,7 +279,7 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
             }
         }
     }
-    let expectations = settings::expectations(loader, object);
+    let expectations = section(loader, object, "expect");
     let known = |key: &str| fields::ROOT.iter().any(|field| field.name == key);
     let unknown = root
         .members()
@@ -294,9 +297,9 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
         initial_prompt,
         terminal,
         repository,
-        command,
-        flags,
-        env,
+        command: program.command,
+        flags: program.flags,
+        env: program.env,
         server,
         request_match,
         acp,

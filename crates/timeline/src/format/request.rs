@@ -1,18 +1,20 @@
 //! What a request to a model must be like: `match`, and the parts of `assert.request`.
 
 use super::asserts::mappings;
+use super::loader::Alias;
 use super::loader::Loader;
-use super::tool::regex;
-use super::{model_fields, settings};
+use super::model_fields;
+use super::pieces::pattern_of;
 use crate::model::{JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::Object;
 use cuecard_source::value::cut;
+use cuecard_source::value::fields::Field;
 use serde_json_path::JsonPath;
 
 pub(super) fn request_match(loader: &mut Loader<'_>, root: Object<'_>) -> Option<RequestMatch> {
     let known = model_fields::MATCH;
-    settings::section(loader, root, "match", known, &[], |loader, object| {
+    section(loader, root, "match", known, &[], |loader, object| {
         let apis = [
             "chat",
             "responses",
@@ -98,7 +100,8 @@ fn test_of(loader: &mut Loader<'_>, object: Object<'_>, key: &str) -> Option<Tex
         "contains" => loader.filled(object, "contains").map(TextTest::Contains),
         "regex" => {
             let at = object.child_pointer("regex");
-            regex(loader, object.get("regex")?, &at, "`regex`").map(TextTest::Regex)
+            pattern_of(&mut loader.reader, object.get("regex")?, &at, "`regex`")
+                .map(TextTest::Regex)
         }
         _ => None,
     }
@@ -154,4 +157,23 @@ pub(super) fn json_check(
         }
     };
     Some(RequestCheck::Json { path, test })
+}
+
+/// Reads the mapping under a key; `None` if it is absent or no mapping.
+fn section<T>(
+    loader: &mut Loader<'_>,
+    parent: Object<'_>,
+    key: &str,
+    known: &'static [Field],
+    aliases: &[Alias],
+    read: impl FnOnce(&mut Loader<'_>, Object<'_>) -> T,
+) -> Option<T> {
+    let node = loader.reader.get(parent, key)?;
+    let pointer = parent.child_pointer(key);
+    let node = loader.mapping(node, &pointer, &format!("`{key}`"), known, aliases)?;
+    let object = Object {
+        node: &node,
+        pointer: &pointer,
+    };
+    Some(read(loader, object))
 }

@@ -1,11 +1,16 @@
 //! The JSON Schema of timelines in canonical form, made from the tables of keys and events, for editors.
 
+use schemars::JsonSchema;
 use serde_json::{Map, json};
 
 use super::event_table::EVENTS;
 use super::events::WRAPPERS;
+use super::loader::Compat;
+use super::settings::Program;
 use super::{fields, model_fields};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
+use crate::model::{AcpSettings, Fault, Repository, ServerSettings, TimelineExpectations};
+use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
 use cuecard_source::value::fields::{Field, object};
 
@@ -33,12 +38,33 @@ pub fn schema() -> Json {
 /// A mapping with these keys, or with rules that give some of them.
 fn mapping(known: &[Field]) -> Json {
     let mut schema = object(known);
-    schema["properties"]["rules"] = json!({"$ref": "#/$defs/rules"});
-    let required = schema["required"].take();
-    if let Json::Object(members) = &mut schema {
+    if schema["required"].as_array().is_some_and(Vec::is_empty)
+        && let Some(members) = schema.as_object_mut()
+    {
         members.shift_remove("required");
     }
-    if required.as_array().is_some_and(|names| !names.is_empty()) {
+    or_rules(schema)
+}
+
+/// Adds the definition of a type, and of those that it consists of.
+fn derive<T: JsonSchema>(definitions: &mut Map<String, Json>, name: &str) {
+    let mut schema = schema_of::<T>();
+    let inner = schema
+        .as_object_mut()
+        .and_then(|it| it.shift_remove("$defs"));
+    if let Some(Json::Object(inner)) = inner {
+        definitions.extend(inner.into_iter().map(|(name, it)| (name, or_rules(it))));
+    }
+    definitions.insert(name.to_owned(), or_rules(schema));
+}
+
+/// An object that rules may give keys of.
+fn or_rules(mut schema: Json) -> Json {
+    if let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) {
+        properties.insert("rules".into(), reference("rules"));
+    }
+    let members = schema.as_object_mut();
+    if let Some(required) = members.and_then(|it| it.shift_remove("required")) {
         schema["anyOf"] = json!([{"required": required}, {"required": ["rules"]}]);
     }
     schema
@@ -46,24 +72,9 @@ fn mapping(known: &[Field]) -> Json {
 
 fn definitions() -> Json {
     let named: &[(&str, &[Field])] = &[
-        ("compat", fields::COMPAT),
-        ("repo", fields::REPO),
-        ("seed_file", fields::SEED_FILE),
-        ("ah", fields::AH),
-        ("server", model_fields::SERVER),
-        ("side_call", model_fields::SIDE_CALL),
         ("match", model_fields::MATCH),
         ("assert_request", model_fields::ASSERT_REQUEST),
         ("request_tools", model_fields::REQUEST_TOOLS),
-        ("acp", fields::ACP),
-        ("capabilities", fields::CAPABILITIES),
-        ("prompt_capabilities", fields::PROMPT_CAPABILITIES),
-        ("mcp_capabilities", fields::MCP_CAPABILITIES),
-        ("session_capabilities", fields::SESSION_CAPABILITIES),
-        ("mcp_server", fields::MCP_SERVER),
-        ("expect", fields::EXPECT),
-        ("artifact", fields::ARTIFACT),
-        ("fault", fields::FAULT),
         ("error", fields::ERROR),
         ("tool_execution", fields::TOOL_EXECUTION),
         ("tool_execution_event", fields::TOOL_EXECUTION_EVENT),
@@ -90,6 +101,13 @@ fn definitions() -> Json {
         .iter()
         .map(|(name, known)| ((*name).to_owned(), mapping(known)))
         .collect();
+    derive::<Compat>(&mut definitions, "compat");
+    derive::<Repository>(&mut definitions, "repo");
+    derive::<Program>(&mut definitions, "ah");
+    derive::<ServerSettings>(&mut definitions, "server");
+    derive::<AcpSettings>(&mut definitions, "acp");
+    derive::<TimelineExpectations>(&mut definitions, "expect");
+    derive::<Fault>(&mut definitions, "fault");
     definitions.insert("permission_option".into(), permission_option());
     definitions.insert("event".into(), event());
     definitions.insert("response".into(), response());

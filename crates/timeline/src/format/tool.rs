@@ -7,6 +7,7 @@ use serde_json::Map;
 use super::entries::{PROGRESS, entries, plain};
 use super::fields;
 use super::loader::{Alias, Loader, alias, child, member};
+use super::pieces::pattern_of;
 use crate::model::vocabulary::{AbstractTool, TOOLS};
 use crate::model::{
     Entry, ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus,
@@ -17,7 +18,6 @@ use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::Object;
 use cuecard_source::value::{Json, cut};
-use cuecard_source::values::regular_expression;
 
 /// Keys that belong to a call and not to its arguments.
 pub(super) const CALL_KEYS: &[&str] = &[
@@ -425,43 +425,12 @@ fn result(loader: &mut Loader<'_>, object: Object<'_>) -> Option<Option<Expected
             }
             ExpectedResult::Contains(text.to_owned())
         }
-        "regex" => ExpectedResult::Regex(regex(loader, &test.value, &at, "`regex`")?),
+        "regex" => {
+            ExpectedResult::Regex(pattern_of(&mut loader.reader, &test.value, &at, "`regex`")?)
+        }
         "json" => ExpectedResult::Json(test.value.to_value()),
         _ => ExpectedResult::Value(node.to_value()),
     }))
-}
-
-/// The most bytes that a compiled pattern may take.
-const MAX_PATTERN: usize = 1024 * 1024;
-
-/// The most patterns of a timeline.
-const MAX_PATTERNS: usize = 1_000;
-
-/// A regular expression of bounded size.
-pub(super) fn regex(
-    loader: &mut Loader<'_>,
-    node: &Node,
-    pointer: &str,
-    what: &str,
-) -> Option<regex::Regex> {
-    loader.reader.n_patterns += 1;
-    if loader.reader.n_patterns > MAX_PATTERNS {
-        if loader.reader.n_patterns == MAX_PATTERNS + 1 {
-            let message = format!("a timeline can have at most {MAX_PATTERNS} patterns");
-            loader.invalid(node.span, pointer, message);
-        }
-        return None;
-    }
-    if node.as_str() == Some("") {
-        let message = format!("{what} is empty: it matches everything");
-        loader.invalid(node.span, pointer, message);
-        return None;
-    }
-    regular_expression(&mut loader.reader, node, pointer, what, |text| {
-        regex::RegexBuilder::new(text)
-            .size_limit(MAX_PATTERN)
-            .build()
-    })
 }
 
 fn status(loader: &mut Loader<'_>, object: Object<'_>) -> Option<ToolStatus> {

@@ -1,65 +1,48 @@
 //! What goes wrong on a wire on purpose, and at which events.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::Timeline;
 use super::event::{EventKind, TimelineEvent};
+use crate::format::{filled, time};
 use cuecard_source::{SourceFile, Span};
 
-/// `fault`: something that goes wrong on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What goes wrong on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Fault {
-    /// `kind`.
+    /// What goes wrong.
     pub kind: FaultKind,
-    /// `at`: milliseconds after the event's start; by default its first frame.
+    /// Milliseconds after the event's start (default: its first frame).
+    #[serde(rename = "at", default, deserialize_with = "time")]
     pub at_ms: Option<u64>,
 }
 
-/// What goes wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultKind {
-    /// `cut`: the stream ends.
-    Cut,
-    /// `stall`: silence.
-    Stall,
-    /// `garbage`: invalid JSON.
-    Garbage,
-    /// `split` of frames or lines.
-    Split,
-    /// `merge` of frames or lines.
-    Merge,
-    /// `duplicate`.
-    Duplicate,
-    /// `reorder` with the next.
-    Reorder,
-    /// `wrong_id`.
-    WrongId,
-    /// `crash`.
-    Crash,
-    /// `oversize`.
-    Oversize,
-    /// `stderr`: noise there.
-    Stderr,
-}
-
-impl FaultKind {
-    /// Each kind with the word it is written with.
-    pub const NAMED: &[(&str, Self)] = &[
-        ("cut", Self::Cut),
-        ("stall", Self::Stall),
-        ("split", Self::Split),
-        ("merge", Self::Merge),
-        ("garbage", Self::Garbage),
-        ("duplicate", Self::Duplicate),
-        ("reorder", Self::Reorder),
-        ("wrong_id", Self::WrongId),
-        ("oversize", Self::Oversize),
-        ("crash", Self::Crash),
-        ("stderr", Self::Stderr),
-    ];
-
-    /// The word it is written with.
-    pub fn as_str(self) -> &'static str {
-        let named = Self::NAMED.iter().find(|(_, kind)| *kind == self);
-        named.map_or("", |(word, _)| word)
+words! {
+    /// What goes wrong.
+    pub enum FaultKind {
+        /// The stream ends.
+        Cut = "cut",
+        /// Silence.
+        Stall = "stall",
+        /// Frames or lines in parts.
+        Split = "split",
+        /// Frames or lines at once.
+        Merge = "merge",
+        /// Invalid JSON.
+        Garbage = "garbage",
+        /// The same twice.
+        Duplicate = "duplicate",
+        /// The next one comes first.
+        Reorder = "reorder",
+        /// An id that nobody knows.
+        WrongId = "wrong_id",
+        /// Too much at once.
+        Oversize = "oversize",
+        /// The program ends.
+        Crash = "crash",
+        /// Noise on stderr.
+        Stderr = "stderr",
     }
 }
 
@@ -73,24 +56,30 @@ pub struct FaultRules {
 }
 
 /// A fault for all events that fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct FaultRule {
-    /// `match`.
+    /// Which events.
+    #[serde(rename = "match")]
     pub fits: FaultMatch,
-    /// `fault`.
+    /// What goes wrong.
     pub fault: Fault,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
 }
 
-/// Which events a fault is for. All that is said must hold.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Which events a fault is for: all that is said must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(extend("minProperties" = 1))]
 pub struct FaultMatch {
-    /// `event`: its name.
+    /// The name of the event.
     pub event: Option<String>,
-    /// `tool`: the canonical name of the tool of a call.
+    /// The tool of a call, under its canonical name.
+    #[serde(default, deserialize_with = "filled")]
     pub tool: Option<String>,
-    /// `index`: the item of `timeline`, counted from 0 in the file as written.
+    /// The item of `timeline`, counted from 0 in the file as written.
     pub index: Option<u64>,
 }
 

@@ -24,11 +24,14 @@ pub use event::{
 pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
 pub use request::{JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
 pub use settings::{
-    AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, Repository, RepositoryMode,
-    SeedFile, ServerMode, ServerSettings, SideCall, TerminalChoice, TimelineExpectations,
+    AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, OnRepeat, Repository,
+    RepositoryMode, SeedFile, SendThinking, ServerMode, ServerSettings, SideCall, TerminalChoice,
+    TimelineExpectations,
 };
 pub use stop_reason::{StopReason, StopReasons};
-pub use terminal::{BUILT_IN, Replacement, TerminalConfig, TerminalTheme, file_safe};
+pub use terminal::{
+    BuiltIn, Normalize, Rendering, Replacement, TerminalConfig, TerminalTheme, file_safe,
+};
 pub use tool_use::{
     ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
 };

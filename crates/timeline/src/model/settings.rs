@@ -1,11 +1,19 @@
 //! What stands beside the timeline in its file: the program, the stand-ins, what is expected in the end.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::terminal::TerminalConfig;
+use crate::format::{
+    absolute, capabilities, commit, contents, filled, headers, included_path, object, objects,
+    pattern, workspace_path,
+};
 use cuecard_source::Span;
+use cuecard_source::decode::Spanned;
 use cuecard_source::value::Json;
 
 /// `terminalRef`.
@@ -17,82 +25,112 @@ pub enum TerminalChoice {
     Inline(Box<TerminalConfig>),
 }
 
-/// `repo`: the workspace the agent starts in.
-#[derive(Debug, Clone)]
+/// The workspace that the agent starts in.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct Repository {
-    /// `init`: whether a new repository is made.
+    /// Whether a new repository is made.
+    #[serde(default)]
     pub init: bool,
-    /// `branch` to start on or to create.
+    /// Branch to start on or to create.
+    #[serde(default, deserialize_with = "filled")]
     pub branch: Option<String>,
-    /// `dir`: a folder whose tree is copied.
+    /// Directory next to the timeline whose tree is copied.
+    #[serde(rename = "dir", default, deserialize_with = "included_path")]
     pub folder: Option<PathBuf>,
-    /// `files`, applied after `dir`.
+    /// Files that are written after `dir`.
+    #[serde(default)]
     pub files: Vec<SeedFile>,
-    /// `commit`: whether the files are committed, and with which message.
+    /// Whether, or with which message, the files are committed.
+    #[serde(default, deserialize_with = "commit")]
+    #[schemars(with = "crate::format::Commit")]
     pub commit: Option<String>,
-    /// `mode`.
-    pub mode: RepositoryMode,
+    /// Start from a clone, or from nothing.
+    pub mode: Option<RepositoryMode>,
+    /// What is cloned; there is one if the mode is `git`.
+    #[serde(default, deserialize_with = "filled")]
+    pub url: Option<String>,
+    /// What is checked out of the clone.
+    #[serde(rename = "rev", default, deserialize_with = "filled")]
+    pub revision: Option<String>,
 }
 
-/// `repo.mode`: where the workspace comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where the workspace comes from. Without one it is a new folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum RepositoryMode {
-    /// A new folder.
-    Fresh,
-    /// `git`: a clone.
-    Clone {
-        /// `url`.
-        url: String,
-        /// `rev`.
-        revision: Option<String>,
-    },
-    /// `none`: nothing.
-    Nothing,
+    /// A clone.
+    Git,
+    /// Nothing.
+    None,
 }
 
-/// A file of `repo.files`.
-#[derive(Debug, Clone)]
+/// A file that is written into the workspace.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct SeedFile {
-    /// `path`, relative to the workspace.
+    /// Path in the workspace.
+    #[serde(deserialize_with = "workspace_path")]
     pub path: PathBuf,
-    /// `contents`: the bytes as they are.
+    /// Text, or bytes as `{base64: …}`.
+    #[serde(deserialize_with = "contents")]
+    #[schemars(with = "crate::format::Contents")]
     pub contents: Vec<u8>,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
 }
 
-/// `server`.
-#[derive(Debug, Clone)]
+/// How the stand-ins for services behave.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
 pub struct ServerSettings {
-    /// `mode`, if it is given.
+    /// What stands in for services.
     pub mode: Option<ServerMode>,
-    /// `llmApiStyle`, if it is given, and where.
-    pub api_style: Option<(ApiStyle, Span)>,
-    /// `coalesceThinkingWithToolUse`: true unless it says otherwise.
+    /// The model API that the timeline was written for.
+    #[serde(rename = "llmApiStyle")]
+    pub api_style: Option<Spanned<ApiStyle>>,
+    /// Whether thinking and calls come in one answer (default: true).
+    #[serde(rename = "coalesceThinkingWithToolUse")]
     pub coalesce_thinking: bool,
-    /// `model`, `models`: names that the scenario gives to models.
+    /// Name of a model; it is the first of `models`.
+    #[serde(deserialize_with = "filled")]
+    pub(crate) model: Option<String>,
+    /// Names of models.
     pub models: Vec<String>,
-    /// `sideCalls`: requests beside the conversation.
+    /// Requests beside the conversation, and their answers; an empty list: none is beside it.
+    #[serde(rename = "sideCalls")]
     pub side_calls: Vec<SideCall>,
-    /// `sideCalls: []`: whether no request is beside the conversation.
+    /// Whether no request is beside the conversation.
+    #[serde(skip)]
     pub has_no_side: bool,
-    /// `exactPrompts`: whether a client may say nothing beside any prompt.
+    /// Whether a client may say nothing beside a prompt (default: false).
+    #[serde(rename = "exactPrompts")]
     pub exact_prompts: bool,
-    /// `anyPrompt`: whether the first segment takes any prompt.
+    /// Whether the first turn takes any prompt (default: false).
+    #[serde(rename = "anyPrompt")]
     pub any_prompt: bool,
-    /// `byName`: whether its prompt does not choose it.
+    /// Whether its name chooses it, or its session id, and never its prompt (default: false).
+    #[serde(rename = "byName")]
     pub is_by_name: bool,
-    /// `ignore`: globs of paths whose 404 does not fail the run, and where they stand.
-    pub ignored_paths: Vec<(String, Span)>,
-    /// `thinking: always`: whether thinking is sent though nobody asks for it.
-    pub always_thinks: bool,
-    /// `reasoningContent`: whether Chat answers have thinking in a field of their own.
+    /// Globs of paths whose 404 does not fail the run.
+    #[serde(rename = "ignore")]
+    pub ignored_paths: Vec<Spanned<String>>,
+    /// When thinking is sent: if the request asks for it (default), or always.
+    pub thinking: SendThinking,
+    /// Whether Chat answers have thinking in `reasoning_content` (default: false).
+    #[serde(rename = "reasoningContent")]
     pub sends_reasoning: bool,
-    /// `headers`: added to every answer, errors too.
+    /// Headers of every answer, errors too.
+    #[serde(deserialize_with = "headers")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub headers: Vec<(String, String)>,
-    /// `onRepeat: next`: whether an equal request takes the next turn.
-    pub repeats_go_on: bool,
-    /// `seed`: what the service answers on its lists; null if nothing is said.
+    /// What an equal request gets: the same answer (default), or the next turn.
+    #[serde(rename = "onRepeat")]
+    pub on_repeat: OnRepeat,
+    /// What the service answers on its lists; null if nothing is said.
+    #[serde(deserialize_with = "object")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub seed: Json,
 }
 
@@ -102,6 +140,7 @@ impl Default for ServerSettings {
             mode: None,
             api_style: None,
             coalesce_thinking: true,
+            model: None,
             models: Vec::new(),
             side_calls: Vec::new(),
             has_no_side: false,
@@ -109,68 +148,111 @@ impl Default for ServerSettings {
             any_prompt: false,
             is_by_name: false,
             ignored_paths: Vec::new(),
-            always_thinks: false,
+            thinking: SendThinking::default(),
             sends_reasoning: false,
             headers: Vec::new(),
-            repeats_go_on: false,
+            on_repeat: OnRepeat::default(),
             seed: Json::Null,
         }
     }
 }
 
-/// `server.mode`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What stands in for services.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum ServerMode {
-    /// `none`.
+    /// Nothing.
     None,
-    /// `mock`.
+    /// A mock.
     Mock,
-    /// `real`.
+    /// The service itself.
     Real,
 }
 
 /// A family of model APIs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum ApiStyle {
-    /// `openai`: Chat Completions and Responses.
+    /// Chat Completions and Responses.
     OpenAi,
-    /// `anthropic`: Messages.
+    /// Messages.
     Anthropic,
-    /// `gemini`: generateContent.
+    /// generateContent.
     Gemini,
 }
 
+/// When thinking is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SendThinking {
+    /// If the request asks for it.
+    #[default]
+    Asked,
+    /// Always.
+    Always,
+}
+
+/// What an equal request gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OnRepeat {
+    /// The same answer.
+    #[default]
+    Same,
+    /// The next turn.
+    Next,
+}
+
 /// A request beside the conversation, such as one for a title, and its answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct SideCall {
-    /// `match`: what its system text or last user text fits.
+    /// Regular expression that the request's system text or last user text fits.
+    #[serde(rename = "match", deserialize_with = "pattern")]
+    #[schemars(with = "String")]
     pub pattern: Regex,
-    /// `model`: only requests for this one.
+    /// Only requests for this model.
+    #[serde(default, deserialize_with = "filled")]
     pub model: Option<String>,
-    /// `reply`: text, or JSON that is sent as text.
+    /// The answer: text, or JSON that is sent as text.
     pub reply: Json,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
 }
 
-/// `acp`.
-#[derive(Debug, Clone, Default)]
+/// How the stand-in for an ACP agent behaves.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
 pub struct AcpSettings {
-    /// `capabilities`, as written; null if absent.
+    /// What the agent says that it can do, as written; null if absent.
+    #[serde(deserialize_with = "capabilities")]
+    #[schemars(with = "crate::format::Capabilities")]
     pub capabilities: Json,
-    /// `cwd`, absolute.
+    /// Working directory of the session, absolute.
+    #[serde(deserialize_with = "absolute")]
     pub cwd: Option<PathBuf>,
-    /// `mcpServers`.
+    /// MCP servers of the session.
+    #[serde(rename = "mcpServers")]
+    #[schemars(with = "Vec<crate::format::McpServerForm>")]
     pub mcp_servers: Vec<McpServer>,
-    /// `modes`; `None` if the ids that the timeline uses are to be advertised.
+    /// Modes that are advertised; without them, those that the timeline uses.
+    #[serde(deserialize_with = "objects")]
+    #[schemars(with = "Vec<BTreeMap<String, Json>>")]
     pub modes: Option<Vec<Json>>,
-    /// `models`; `None` if the ids that the timeline uses are to be advertised.
+    /// Models that are advertised; without them, those that the timeline uses.
+    #[serde(deserialize_with = "objects")]
+    #[schemars(with = "Vec<BTreeMap<String, Json>>")]
     pub models: Option<Vec<Json>>,
-    /// `authMethods`; `None` if the ids that the timeline uses are to be advertised.
+    /// Ways to authenticate that are advertised; without them, those that the timeline uses.
+    #[serde(rename = "authMethods", deserialize_with = "objects")]
+    #[schemars(with = "Vec<BTreeMap<String, Json>>")]
     pub auth_methods: Option<Vec<Json>>,
-    /// `unstable`: whether parts of the protocol that may change are used.
+    /// Whether parts of the protocol that may change are used.
+    #[serde(rename = "unstable")]
     pub is_unstable: bool,
     /// Where `acp` stands.
+    #[serde(skip)]
     pub span: Option<Span>,
 }
 
@@ -203,10 +285,10 @@ impl AcpSettings {
     }
 }
 
-/// An entry of `acp.mcpServers`.
+/// An MCP server of the session.
 #[derive(Debug, Clone)]
 pub struct McpServer {
-    /// `name`.
+    /// Its name.
     pub name: String,
     /// How it is reached.
     pub transport: McpTransport,
@@ -237,22 +319,41 @@ pub enum McpTransport {
     },
 }
 
-/// `expect`: what holds after the run.
-#[derive(Debug, Clone, Default)]
+/// What holds after the run.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(remote = "Self", default)]
 pub struct TimelineExpectations {
-    /// `exitCode`.
+    /// Exit code of the program under test.
+    #[serde(rename = "exitCode")]
     pub exit_code: Option<i64>,
-    /// `artifacts`: each matches at least one path.
+    /// Files that must be there: each matches at least one path.
     pub artifacts: Vec<ArtifactPattern>,
     /// Where `expect` stands.
+    #[serde(skip)]
     pub span: Option<Span>,
 }
 
-/// An entry of `expect.artifacts`.
-#[derive(Debug, Clone)]
+/// A file that must be there.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct ArtifactPattern {
-    /// `pattern`: a glob, relative to the workspace.
+    /// What it is, for people.
+    #[serde(rename = "type")]
+    pub(crate) kind: Option<ArtifactKind>,
+    /// Glob that matches at least one path, relative to the workspace.
+    #[serde(deserialize_with = "filled")]
     pub pattern: String,
-    /// Where it stands.
+    /// Where the pattern stands.
+    #[serde(skip)]
     pub span: Span,
+}
+
+/// What a file is, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum ArtifactKind {
+    /// A task.
+    TaskFile,
+    /// Any file.
+    File,
 }

@@ -1,67 +1,130 @@
 //! The terminal that a timeline is played in.
 
+use std::collections::BTreeMap;
+
 use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::format::{filled, normalize, pairs, pattern, within};
+use cuecard_source::value::Json;
 
 /// A terminal config.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct TerminalConfig {
-    /// `name`.
+    /// What names it in paths (default: its size).
+    #[serde(deserialize_with = "filled")]
     pub name: Option<String>,
-    /// `width`, in columns.
+    /// Columns (default: 80).
+    #[serde(deserialize_with = "within::<_, _, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
     pub width: u16,
-    /// `height`, in rows.
+    /// Rows (default: 24).
+    #[serde(deserialize_with = "within::<_, _, 1, 1000>")]
+    #[schemars(range(min = 1, max = 1000))]
     pub height: u16,
-    /// `theme`.
+    /// How it looks.
     pub theme: TerminalTheme,
-    /// `rendering.unicodeBoxChars`: whether boxes are drawn as such, or with `+-|`.
-    pub unicode_box_chars: bool,
-    /// `rendering.normalizeWhitespace`: whether trailing spaces and blank lines are cut before texts are compared.
-    pub normalize_whitespace: bool,
-    /// `rendering.style`: whether expected screens have colours, other looks and the cursor beside the text.
-    pub has_style: bool,
-    /// `term`: what the program is told in `TERM`.
+    /// How the screen becomes text.
+    pub rendering: Rendering,
+    /// The value of TERM.
+    #[serde(deserialize_with = "filled")]
     pub term: Option<String>,
-    /// `env`, in order.
+    /// Further variables, in order.
+    #[serde(deserialize_with = "pairs")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub env: Vec<(String, String)>,
-    /// `scrollback`: how many lines above the screen are kept.
+    /// Lines that are kept above the screen.
+    #[serde(deserialize_with = "lines")]
     pub scrollback: Option<u32>,
-    /// `settle`: how long the screen must be still before it is looked at, in milliseconds.
+    /// Milliseconds that the screen must be still before it is looked at (default: 50).
+    #[serde(rename = "settle", deserialize_with = "within::<_, _, 0, 60_000>")]
     pub settle_ms: u64,
-    /// `normalize`: what is replaced before texts are compared, in order.
-    pub normalize: Vec<Replacement>,
-    /// `normalize.builtin`: which of [`BUILT_IN`] are replaced before that; all of them if absent.
-    pub builtin: Option<Vec<String>>,
+    /// What is replaced before texts are compared.
+    #[serde(deserialize_with = "normalize")]
+    #[schemars(with = "crate::format::NormalizeForm")]
+    pub normalize: Normalize,
 }
 
-/// What is replaced without being asked for: what differs from run to run.
-pub const BUILT_IN: [&str; 9] = [
-    "paths",
-    "timestamp",
-    "uuid",
-    "time",
-    "port",
-    "pid",
-    "duration",
-    "hash",
-    "spinner",
-];
+fn lines<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    within::<_, _, 0, 1_000_000>(deserializer).map(Some)
+}
+
+/// How the screen becomes text.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Rendering {
+    /// Whether boxes are drawn as such, or with `+-|` (default: true).
+    pub unicode_box_chars: bool,
+    /// Whether trailing spaces and blank lines are cut before texts are compared (default: true).
+    pub normalize_whitespace: bool,
+    /// Whether expected screens have colours and the cursor, too (default: false).
+    pub style: bool,
+}
+
+impl Default for Rendering {
+    fn default() -> Self {
+        Self {
+            unicode_box_chars: true,
+            normalize_whitespace: true,
+            style: false,
+        }
+    }
+}
+
+/// What is replaced before texts are compared.
+#[derive(Debug, Clone, Default)]
+pub struct Normalize {
+    /// What is replaced first; all of it if absent.
+    pub builtin: Option<Vec<BuiltIn>>,
+    /// What is replaced after that, in order.
+    pub replace: Vec<Replacement>,
+}
+
+words! {
+    /// What is replaced without being asked for: what differs from run to run.
+    pub enum BuiltIn {
+        /// Folders of the run.
+        Paths = "paths",
+        /// Dates with times.
+        Timestamp = "timestamp",
+        /// UUIDs.
+        Uuid = "uuid",
+        /// Times of day.
+        Time = "time",
+        /// Ports of addresses.
+        Port = "port",
+        /// Ids of processes.
+        Pid = "pid",
+        /// How long something took.
+        Duration = "duration",
+        /// Hashes of commits.
+        Hash = "hash",
+        /// Signs that turn while one waits.
+        Spinner = "spinner",
+    }
+}
 
 /// How a terminal looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum TerminalTheme {
-    /// `default`.
+    /// As the terminal does.
     #[default]
     Default,
-    /// `high-contrast`.
+    /// With strong colours.
     HighContrast,
 }
 
 /// What is replaced in a text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Replacement {
-    /// `regex`.
+    /// What is replaced: a regular expression.
+    #[serde(rename = "regex", deserialize_with = "pattern")]
+    #[schemars(with = "String")]
     pub pattern: Regex,
-    /// `with`.
+    /// What comes in its place.
     pub with: String,
 }
 
@@ -72,15 +135,12 @@ impl Default for TerminalConfig {
             width: 80,
             height: 24,
             theme: TerminalTheme::default(),
-            unicode_box_chars: true,
-            normalize_whitespace: true,
-            has_style: false,
+            rendering: Rendering::default(),
             term: None,
             env: Vec::new(),
             scrollback: None,
             settle_ms: 50,
-            normalize: Vec::new(),
-            builtin: None,
+            normalize: Normalize::default(),
         }
     }
 }

@@ -12,8 +12,11 @@ pub fn timeline_effects(timeline: &Timeline) -> Effects {
         push(&mut effects.servers, server.name.clone());
     }
     if let Some(repository) = &timeline.repository {
-        if let RepositoryMode::Clone { url, .. } = &repository.mode {
-            push(&mut effects.urls, url.clone());
+        if repository.mode == Some(RepositoryMode::Git) {
+            push(
+                &mut effects.urls,
+                repository.url.clone().unwrap_or_default(),
+            );
         }
         if let Some(folder) = &repository.folder {
             push(&mut effects.reads, folder.display().to_string());

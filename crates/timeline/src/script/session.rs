@@ -13,6 +13,7 @@ use super::request::{Request, RequestedBlock, RequestedCall};
 use super::request_key::RequestKey;
 use super::result_check::{ResultDifference, compare_results};
 use super::turns::{Attempt, Turn};
+use crate::model::OnRepeat;
 
 /// Answers of a session that are remembered for requests that come again.
 const MAX_REMEMBERED: usize = 256;
@@ -144,7 +145,7 @@ impl Session {
     ) -> Decision {
         let before = self.remembered.get(&request.key);
         if let Some(served) = before
-            && !script.timeline.server.repeats_go_on
+            && script.timeline.server.on_repeat == OnRepeat::Same
         {
             return Decision::Repeat(served.clone());
         }

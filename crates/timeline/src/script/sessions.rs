@@ -12,6 +12,7 @@ use super::request_key::RequestKey;
 use super::selection::{Selection, SelectionError, SelectionReason, Selector, Wanted};
 use super::session::{Decision, Session};
 use super::turns::Turn;
+use crate::model::OnRepeat;
 use cuecard_source::value::cut;
 
 /// How many sessions are kept, if nothing else is said.
@@ -441,7 +442,7 @@ impl Entry {
         let timeline = &repertoire.scripts[self.scenario_idx].timeline;
         let is_retry =
             self.has_only_first && now_ms.saturating_sub(self.began_ms) < RETRY_WINDOW_MS;
-        request.key != self.first || is_retry || timeline.server.repeats_go_on
+        request.key != self.first || is_retry || timeline.server.on_repeat == OnRepeat::Next
     }
 
     fn answer(

@@ -10,7 +10,7 @@ use super::selection::{DEFAULT_MAX_DISTANCE, SelectionError, SelectionReason, Se
 use super::session::Decision;
 use super::sessions::{Address, Answered, SessionKey, Sessions, UnmatchedRequest};
 use super::testing::{answer, ask, respond, session_start, timeline};
-use crate::model::{EventKind, SessionStart, Timeline};
+use crate::model::{EventKind, OnRepeat, SessionStart, Timeline};
 
 fn named(name: &str, events: Vec<EventKind>) -> Timeline {
     Timeline {
@@ -334,7 +334,7 @@ fn an_equal_request_can_take_the_next_turn() {
         "a",
         vec![ask("Is it done?"), answer("Not yet."), answer("Now it is.")],
     );
-    polled.server.repeats_go_on = true;
+    polled.server.on_repeat = OnRepeat::Next;
     let mut sessions = sessions(vec![polled], 100);
     let mut send = |now_ms: u64| {
         answered(reply(

@@ -263,7 +263,7 @@ impl Builder<'_> {
     }
 
     fn report_blocks(&mut self, event_idx: usize, entries: &[Entry<Block>]) {
-        let style = self.timeline.server.api_style.map(|(style, _)| style);
+        let style = self.timeline.server.api_style.map(|style| style.value);
         let is_carried = |kind: &BlockKind| match kind {
             BlockKind::Text(_) => true,
             BlockKind::Image(_) => style == Some(ApiStyle::Gemini),

@@ -270,6 +270,8 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
             what: "the scenario",
             format: &super::FORMAT,
             yaml: None,
+            pointer: "",
+            moved: None,
         },
     );
     let file = decoded.value;

@@ -128,7 +128,9 @@ impl Terminal {
     fn ended(&self, ordinal: usize, marked: &Marked<'_>, took: Duration) {
         let style = self.style;
         let (mark, failure) = match marked {
-            Marked::Done(outcome) if outcome.observed.warnings.is_empty() => (style.mark(true), None),
+            Marked::Done(outcome) if outcome.observed.warnings.is_empty() => {
+                (style.mark(true), None)
+            }
             Marked::Done(_) => (style.doubtful(style.symbol("✓", "ok")), None),
             Marked::Failed(failure) if is_unclear(failure) => (style.bad("?"), Some(*failure)),
             Marked::Failed(failure) => (style.mark(false), Some(*failure)),

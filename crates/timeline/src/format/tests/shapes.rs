@@ -188,7 +188,7 @@ timeline:
         let read = reading_with(text, definitions);
         assert_eq!(codes(&read), [""; 0], "{:#?}", said(&read));
         let timeline = read.timeline.unwrap();
-        let style = timeline.server.api_style.map(|(style, _)| style);
+        let style = timeline.server.api_style.map(|style| style.value);
         let image = timeline
             .acp
             .has_capability(&["promptCapabilities", "image"]);

@@ -7,7 +7,7 @@ use super::super::rounds::{UserSide, fit, list, quote};
 use super::super::text::{is_reminder, normalise};
 use super::super::turns::{ExpectedInput, Turn};
 use super::{Aligner, FieldDifference, Place, Rejection, Step};
-use crate::model::EventKind;
+use crate::model::{EventKind, OnRepeat};
 
 impl Aligner<'_, '_> {
     /// What the user said before the answer of a turn must have asked for it, and before that for those whose empty answers
@@ -32,7 +32,7 @@ impl Aligner<'_, '_> {
             let Some(input) = input else { continue };
             match texts.find(&input.normal, from) {
                 // A client that polls says it once.
-                Some(_) if self.script.timeline.server.repeats_go_on => {}
+                Some(_) if self.script.timeline.server.on_repeat == OnRepeat::Next => {}
                 Some(used) => from = used,
                 None => {
                     let scripted = input.text.as_deref().unwrap_or_default();

@@ -1,0 +1,272 @@
+//! Values that serde can't read by itself: for `#[serde(deserialize_with)]` of the model.
+
+use std::path::PathBuf;
+
+use regex::{Regex, RegexBuilder};
+use serde::Deserializer;
+
+use super::loader::{child, header_problem, leaves_folder};
+use cuecard_source::decode::by_hand;
+use cuecard_source::diagnostic::codes;
+use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::reader::Reader;
+use cuecard_source::value::{Json, cut, pointer_steps};
+use cuecard_source::values::regular_expression;
+use cuecard_source::{Span, diagnostic::Diagnostic};
+
+/// The latest point in time, about 31 years: times that are added up can't overflow.
+const LATEST: u64 = 1_000_000_000_000;
+
+/// The most bytes that a compiled pattern may take.
+const MAX_PATTERN: usize = 1024 * 1024;
+
+/// The most patterns of a timeline.
+const MAX_PATTERNS: usize = 1_000;
+
+/// Functions for `deserialize_with`, each with the type that it reads, what stands in for one, and by what it is read.
+macro_rules! pieces {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $stand_in:expr, $read:expr;)*) => {$(
+        $(#[$doc])*
+        pub(crate) fn $name<'de, D: Deserializer<'de>, T: From<$type> + 'static>(
+            deserializer: D,
+        ) -> Result<T, D::Error> {
+            let stand_in: Option<$type> = $stand_in;
+            by_hand(deserializer, stand_in.map(T::from), |reader, node, pointer| {
+                let value: Option<$type> = $read(reader, node, pointer);
+                value.map(T::from)
+            })
+        }
+    )*};
+}
+
+pieces! {
+    /// A string that is not blank.
+    filled: String = Some(String::new()), filled_of;
+    /// A time in milliseconds.
+    time: u64 = Some(0), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        time_of(reader, node, pointer, &name_of(pointer))
+    };
+    /// A regular expression of bounded size.
+    pattern: Regex = Regex::new("").ok(), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        pattern_of(reader, node, pointer, &name_of(pointer))
+    };
+    /// Names and values of an object, in order.
+    pairs: Vec<(String, String)> = Some(Vec::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        Some(pairs_of(reader, node, pointer))
+    };
+    /// The same, of headers of an answer.
+    headers: Vec<(String, String)> = Some(Vec::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        Some(headers_of(reader, node, pointer))
+    };
+    /// A text, number or boolean as it is written.
+    scalar: String = Some(String::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        scalar_of(reader, node, pointer, &name_of(pointer))
+    };
+    /// Any object, as JSON.
+    object: Json = Some(Json::Null), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        is_object(reader, node, pointer, &name_of(pointer)).then(|| node.to_value())
+    };
+    /// A path in the timeline's folder.
+    included_path: PathBuf = Some(PathBuf::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        path_of(reader, node, pointer, "the timeline's directory")
+    };
+    /// A path in the workspace.
+    workspace_path: PathBuf = Some(PathBuf::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        path_of(reader, node, pointer, "the workspace")
+    };
+}
+
+/// A whole number between two others.
+pub(crate) fn within<'de, D, T, const LEAST: u64, const MOST: u64>(
+    deserializer: D,
+) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: TryFrom<u64> + 'static,
+{
+    let stand_in = T::try_from(LEAST).ok();
+    by_hand(deserializer, stand_in, |reader, node, pointer| {
+        let number = node.as_u64();
+        let number = number.filter(|number| (LEAST..=MOST).contains(number));
+        if number.is_none() {
+            let expected = format!("an integer from {LEAST} to {MOST}");
+            reader.wrong_type(node, pointer, &name_of(pointer), &expected);
+        }
+        T::try_from(number?).ok()
+    })
+}
+
+/// How messages call the value at a pointer.
+pub(super) fn name_of(pointer: &str) -> String {
+    let steps: Vec<String> = pointer_steps(pointer).collect();
+    match steps.as_slice() {
+        [.., list, idx] if idx.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("`{}[{idx}]`", cut(list, 100))
+        }
+        [.., key] => format!("`{}`", cut(key, 100)),
+        [] => "this".to_owned(),
+    }
+}
+
+/// A value outside its set, or one that makes no sense.
+pub(super) fn invalid<'r>(
+    reader: &'r mut Reader<'_>,
+    span: Span,
+    pointer: &str,
+    message: impl Into<String>,
+) -> &'r mut Diagnostic {
+    let code = reader.format().value;
+    reader.error_at(code, span, pointer, message)
+}
+
+fn filled_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
+    let what = name_of(pointer);
+    let text = reader.text_of(node, pointer, &what)?;
+    if text.trim().is_empty() {
+        invalid(reader, node.span, pointer, format!("{what} is empty"));
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+/// A time in milliseconds, which messages call `what`.
+pub(super) fn time_of(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+) -> Option<u64> {
+    let Some(number) = node.as_number_text() else {
+        reader.wrong_type(node, pointer, what, "a whole number of milliseconds");
+        return None;
+    };
+    let problem = match node.as_u64() {
+        Some(time) if time <= LATEST => return Some(time),
+        Some(_) => "is too large",
+        None if number.starts_with('-') => "is negative",
+        None => "is not a whole number of milliseconds",
+    };
+    let message = format!("{what}: {} {problem}", cut(number, 40));
+    let found = reader.error_at(codes::TIMELINE_TIME, node.span, pointer, message);
+    found.help = Some("write a non-negative whole number of milliseconds".to_owned());
+    None
+}
+
+/// A regular expression of bounded size.
+pub(super) fn pattern_of(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+) -> Option<Regex> {
+    reader.n_patterns += 1;
+    if reader.n_patterns > MAX_PATTERNS {
+        if reader.n_patterns == MAX_PATTERNS + 1 {
+            let message = format!("a timeline can have at most {MAX_PATTERNS} patterns");
+            invalid(reader, node.span, pointer, message);
+        }
+        return None;
+    }
+    if node.as_str() == Some("") {
+        let message = format!("{what} is empty: it matches everything");
+        invalid(reader, node.span, pointer, message);
+        return None;
+    }
+    regular_expression(reader, node, pointer, what, |text| {
+        RegexBuilder::new(text).size_limit(MAX_PATTERN).build()
+    })
+}
+
+/// Whether it is an object. Reports if not.
+pub(super) fn is_object(reader: &mut Reader<'_>, node: &Node, pointer: &str, what: &str) -> bool {
+    let is_object = matches!(node.kind, NodeKind::Object(_));
+    if !is_object {
+        reader.wrong_type(node, pointer, what, "a mapping");
+    }
+    is_object
+}
+
+/// A text, number or boolean as it is written.
+pub(super) fn scalar_of(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+) -> Option<String> {
+    match &node.kind {
+        NodeKind::String(text) | NodeKind::Number(text) => Some(text.clone()),
+        NodeKind::Bool(flag) => Some(flag.to_string()),
+        _ => {
+            reader.wrong_type(node, pointer, what, "a string");
+            None
+        }
+    }
+}
+
+/// Names and values of an object, in order.
+pub(super) fn pairs_of(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+) -> Vec<(String, String)> {
+    if !is_object(reader, node, pointer, &name_of(pointer)) {
+        return Vec::new();
+    }
+    let members = node.members().iter().filter_map(|member| {
+        let what = format!("`{}`", cut(&member.key, 40));
+        let at = child(pointer, &member.key);
+        let value = scalar_of(reader, &member.value, &at, &what)?;
+        Some((member.key.clone(), value))
+    });
+    members.collect()
+}
+
+/// Names and values of headers of an answer.
+pub(super) fn headers_of(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+) -> Vec<(String, String)> {
+    let pairs = pairs_of(reader, node, pointer);
+    for (name, value) in &pairs {
+        let Some(problem) = header_problem(name, value) else {
+            continue;
+        };
+        let mut members = node.members().iter();
+        let member = members.find(|member| member.key == *name);
+        let span = member.map_or(node.span, |member| member.key_span);
+        let message = format!("the header `{}` {problem}", cut(name, 40));
+        invalid(reader, span, &child(pointer, name), message);
+    }
+    pairs
+}
+
+fn path_of(reader: &mut Reader<'_>, node: &Node, pointer: &str, folder: &str) -> Option<PathBuf> {
+    let text = reader.text_of(node, pointer, &name_of(pointer))?;
+    inner_path(reader, text, (node.span, pointer), folder)
+}
+
+/// A relative path that doesn't leave the folder it starts in.
+pub(super) fn inner_path(
+    reader: &mut Reader<'_>,
+    text: &str,
+    (span, pointer): (Span, &str),
+    folder: &str,
+) -> Option<PathBuf> {
+    let problem = if text.trim().is_empty() || text.contains('\0') {
+        "is not a valid path"
+    } else if leaves_folder(text.as_ref()) || text.contains(":\\") {
+        "is outside it"
+    } else {
+        return Some(PathBuf::from(text));
+    };
+    let message = format!(
+        "a path below {folder} is needed, and `{}` {problem}",
+        cut(text, 60)
+    );
+    let found = reader.error_at(codes::TIMELINE_PATH, span, pointer, message);
+    found.help = Some(format!(
+        "write a path that is relative to {folder}, without leading `..`"
+    ));
+    None
+}
