@@ -1,7 +1,6 @@
 //! Why a server could not be started, and why a call got no answer: every fact, and one sentence.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -25,20 +24,19 @@ pub struct StartError {
 /// What went wrong while a server was started.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StartErrorKind {
-    /// There is no such program.
-    CommandNotFound {
-        /// The program as configured.
-        command: String,
-    },
-    /// The working directory does not exist.
-    NoSuchDirectory {
-        /// As configured.
-        directory: String,
-    },
-    /// The program exists and could not be run.
-    NotExecuted {
-        /// The operating system's words.
+    /// Its program could not be run.
+    NotRun {
+        /// Why, as a lowercase fragment.
         text: String,
+        /// What to do about it.
+        help: Advice,
+    },
+    /// What was configured, or found, is of no use.
+    Unusable {
+        /// What is wrong with the server, as a fragment that follows its name.
+        text: String,
+        /// What to do about it.
+        help: Advice,
     },
     /// The process ended before it answered.
     Exited {
@@ -59,40 +57,9 @@ pub enum StartErrorKind {
         /// The time it had.
         within: Duration,
     },
-    /// The URL cannot be used.
-    BadUrl {
-        /// Why.
-        text: String,
-    },
-    /// A configured header cannot be sent.
-    BadHeader {
-        /// Its name.
-        name: String,
-        /// Why.
-        text: String,
-    },
     /// No connection, for example because it was refused. Nothing was sent.
     Unreachable {
         /// Why.
-        text: String,
-    },
-    /// A Unix socket cannot be used.
-    Socket {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        problem: SocketProblem,
-    },
-    /// Chrome has no socket that accepts a connection.
-    NoChrome {
-        /// Where sockets were looked for: a folder, or which variable is missing to name it.
-        looked: String,
-        /// The sockets that were there, and what is wrong with each.
-        refused: Vec<String>,
-    },
-    /// Chrome has no tab to work in.
-    NoTab {
-        /// What it said when it was asked to open one.
         text: String,
     },
     /// An HTTP status instead of an answer.
@@ -103,18 +70,6 @@ pub enum StartErrorKind {
         text: String,
         /// What was answered with it.
         to: HttpRequest,
-    },
-    /// The server is none of Streamable HTTP, and none of HTTP with SSE either.
-    NeitherHttp {
-        /// The status of the first answer of Streamable HTTP.
-        status: u16,
-        /// Why it is none of SSE, as a sentence.
-        sse: String,
-    },
-    /// The server wants a token, and none was to be had.
-    NoToken {
-        /// Why.
-        text: String,
     },
     /// The server answered the handshake with an error.
     RpcError {
@@ -140,6 +95,32 @@ pub enum StartErrorKind {
     },
 }
 
+impl StartErrorKind {
+    /// A key of the config has a value that can't be used.
+    pub(super) fn wrong(key: &'static str, text: impl Into<String>) -> Self {
+        let (text, help) = (text.into(), Advice::Correct(key));
+        Self::Unusable { text, help }
+    }
+
+    /// No token was to be had.
+    pub(super) fn no_token(why: &str) -> Self {
+        // What stands behind `token:` would be taken for one.
+        let text = format!("requires a token, which can't be fetched{}", quote(why));
+        Self::wrong("auth", text)
+    }
+}
+
+/// What to do about a server that can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Advice {
+    /// This.
+    Do(&'static str),
+    /// Correct this key of the config.
+    Correct(&'static str),
+    /// Install this program.
+    Install(String),
+}
+
 /// What an HTTP status answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpRequest {
@@ -149,28 +130,6 @@ pub enum HttpRequest {
     EventStream,
     /// The handshake of WebSocket.
     WebSocket,
-}
-
-/// Why a Unix socket cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SocketProblem {
-    /// There is nothing at its path.
-    Missing,
-    /// What is there is no socket.
-    NotASocket,
-    /// Nobody listens on it.
-    Refused,
-    /// We may not connect to it.
-    Denied,
-    /// Its path is longer than a socket's address can be.
-    TooLong {
-        /// Its length, in bytes.
-        length: usize,
-        /// The longest possible, in bytes.
-        longest: usize,
-    },
-    /// The operating system's words.
-    Other(String),
 }
 
 /// A call got no answer. A result that reports a failure is no such error: see
@@ -285,12 +244,7 @@ impl StartError {
     /// How the server was started, or where it was sought, as a note.
     pub fn start_note(&self) -> String {
         let how = match (self.facts.transport, &self.kind) {
-            (
-                "stdio",
-                StartErrorKind::CommandNotFound { .. }
-                | StartErrorKind::NoSuchDirectory { .. }
-                | StartErrorKind::NotExecuted { .. },
-            ) => "start command",
+            ("stdio", StartErrorKind::NotRun { .. }) => "start command",
             ("stdio" | "built in", _) => "started as",
             _ => "URL",
         };
@@ -324,166 +278,74 @@ impl ServerFacts {
     }
 
     /// A colon and the reason why the connection broke; nothing if it is not known.
-    fn why_it_broke(&self) -> Quote<'_> {
+    fn why_it_broke(&self) -> String {
         let reason = self.break_reason.as_ref().or(self.trouble.as_ref());
-        Quote(reason.map(String::as_str).unwrap_or_default())
+        quote(reason.map(String::as_str).unwrap_or_default())
+    }
+
+    /// What came in place of an answer, at the end of a sentence; nothing if nothing did.
+    fn instead(&self) -> String {
+        let trouble = self.trouble.as_deref();
+        trouble.map_or_else(String::new, |trouble| {
+            format!("; something else was received{}", quote(trouble))
+        })
     }
 }
 
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let server = &self.facts.server;
-        match &self.kind {
-            StartErrorKind::CommandNotFound { command } => {
-                write!(
-                    f,
-                    "server `{server}` failed to start: command not found: `{}`",
-                    clean(command)
-                )
+        let what = match &self.kind {
+            StartErrorKind::NotRun { text, .. } => format!("failed to start: {text}"),
+            StartErrorKind::Unusable { text, .. } => text.clone(),
+            StartErrorKind::Exited { exit, after } => {
+                let after = seconds(*after);
+                format!("exited before it answered initialize ({exit}, after {after})")
             }
-            StartErrorKind::NoSuchDirectory { directory } => write!(
-                f,
-                "server `{server}` failed to start: directory not found: `{}`",
-                clean(directory)
-            ),
-            StartErrorKind::NotExecuted { text } => {
-                write!(f, "server `{server}` failed to start: {text}")
-            }
-            StartErrorKind::Exited { exit, after } => write!(
-                f,
-                "server `{server}` exited before it answered initialize ({exit}, after {})",
-                seconds(*after)
-            ),
             StartErrorKind::Closed => {
                 let how = match self.facts.break_reason {
                     Some(_) => "was cut off",
                     None => "closed the connection",
                 };
-                write!(
-                    f,
-                    "server `{server}` {how} before it answered initialize{}",
-                    self.facts.why_it_broke()
-                )
+                let why = self.facts.why_it_broke();
+                format!("{how} before it answered initialize{why}")
             }
-            StartErrorKind::NoConnection { within } => write!(
-                f,
-                "server `{server}` did not accept the connection within {}",
-                seconds(*within)
-            ),
-            StartErrorKind::NoAnswer { within } => match &self.facts.stray_output {
-                Some(line) => write!(
-                    f,
-                    "server `{server}` did not answer initialize within {}, but printed `{line}`",
+            StartErrorKind::NoConnection { within } => {
+                format!("did not accept the connection within {}", seconds(*within))
+            }
+            StartErrorKind::NoAnswer { within } => {
+                let instead = match &self.facts.stray_output {
+                    Some(line) => format!(", but printed `{line}`"),
+                    None => self.facts.instead(),
+                };
+                format!(
+                    "did not answer initialize within {}{instead}",
                     seconds(*within)
-                ),
-                None => write!(
-                    f,
-                    "server `{server}` did not answer initialize within {}{}",
-                    seconds(*within),
-                    Instead(self.facts.trouble.as_deref())
-                ),
-            },
-            StartErrorKind::BadUrl { text } => {
-                write!(f, "server `{server}` has an invalid URL: {text}")
-            }
-            StartErrorKind::BadHeader { name, text } => {
-                write!(
-                    f,
-                    "server `{server}` has an invalid header `{}`: {text}",
-                    clean(name)
                 )
             }
-            StartErrorKind::Unreachable { text } => {
-                write!(f, "server `{server}` cannot be reached: {text}")
-            }
-            StartErrorKind::Socket { path, problem } => {
-                let path = clean(&path.display().to_string());
-                write!(f, "server `{server}` cannot be reached: ")?;
-                match problem {
-                    SocketProblem::Missing => write!(f, "socket not found: `{path}`"),
-                    SocketProblem::NotASocket => write!(f, "`{path}` is not a socket"),
-                    SocketProblem::Refused => {
-                        write!(f, "nothing is listening on the socket `{path}`")
-                    }
-                    SocketProblem::Denied => write!(f, "permission denied for the socket `{path}`"),
-                    SocketProblem::TooLong { length, longest } => write!(
-                        f,
-                        "socket paths are limited to {longest} bytes, and `{path}` has {length}"
-                    ),
-                    SocketProblem::Other(text) => write!(f, "the socket `{path}`: {text}"),
-                }
-            }
-            StartErrorKind::NoChrome { looked, refused } => {
-                write!(f, "server `{server}` cannot be reached: ")?;
-                match refused.as_slice() {
-                    [] => write!(f, "{}", clean(looked)),
-                    sockets => write!(
-                        f,
-                        "no socket in {} accepts a connection ({})",
-                        clean(looked),
-                        clean(&sockets.join("; "))
-                    ),
-                }
-            }
-            StartErrorKind::NoTab { text } => write!(
-                f,
-                "server `{server}` has no tab to work in, and did not open one{}",
-                Quote(text)
-            ),
+            StartErrorKind::Unreachable { text } => format!("cannot be reached: {text}"),
             StartErrorKind::Http { status, text, to } => {
                 let to = match to {
                     HttpRequest::Initialize => "initialize",
                     HttpRequest::EventStream => "the request for its event stream",
                     HttpRequest::WebSocket => "the WebSocket handshake",
                 };
-                write!(
-                    f,
-                    "server `{server}` answered {to} with HTTP {status}{}",
-                    Quote(text)
-                )
-            }
-            StartErrorKind::NeitherHttp { status, sse } => write!(
-                f,
-                "server `{server}` answered initialize with HTTP {status}, and the older transport, \
-                 HTTP with SSE, failed too: {sse}"
-            ),
-            StartErrorKind::NoToken { text } => {
-                // What stands behind `token:` would be taken for one.
-                write!(
-                    f,
-                    "server `{server}` requires a token, which can't be fetched{}",
-                    Quote(text)
-                )
+                format!("answered {to} with HTTP {status}{}", quote(text))
             }
             StartErrorKind::RpcError { code, message } => {
-                write!(
-                    f,
-                    "server `{server}` refused initialize (code {code}){}",
-                    Quote(message)
-                )
+                format!("refused initialize (code {code}){}", quote(message))
             }
             StartErrorKind::NoCommonVersion { server: theirs } => {
                 let theirs = cut(&clean(&theirs.join(", ")), 200);
-                write!(
-                    f,
-                    "server `{server}` does not support any known protocol version (it offers {theirs})"
-                )
+                format!("does not support any known protocol version (it offers {theirs})")
             }
             StartErrorKind::Protocol { text } => {
-                write!(
-                    f,
-                    "server `{server}` violated the protocol during initialize{}",
-                    Quote(text)
-                )
+                format!("violated the protocol during initialize{}", quote(text))
             }
             StartErrorKind::TooLarge { bound } => {
-                write!(
-                    f,
-                    "server `{server}` sent a message larger than the limit of {}",
-                    size(*bound)
-                )
+                format!("sent a message larger than the limit of {}", size(*bound))
             }
-        }
+        };
+        write!(f, "server `{}` {what}", self.facts.server)
     }
 }
 
@@ -491,52 +353,33 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let server = &self.facts.server;
         let tool = clean(self.tool.as_deref().unwrap_or("tools/list"));
-        let elapsed = seconds(self.facts.elapsed);
-        match &self.kind {
-            CallErrorKind::Timeout { after } => write!(
-                f,
-                "server `{server}` did not answer `{tool}` within {}; the call was cancelled{}",
-                seconds(*after),
-                Instead(self.facts.trouble.as_deref())
-            ),
+        let what = match &self.kind {
+            CallErrorKind::Timeout { after } => {
+                let (after, instead) = (seconds(*after), self.facts.instead());
+                format!("did not answer `{tool}` within {after}; the call was cancelled{instead}")
+            }
             CallErrorKind::ServerGone { exit: Some(exit) } => {
-                write!(
-                    f,
-                    "server `{server}` exited before it answered `{tool}` ({exit}, after {elapsed})"
-                )
+                let after = seconds(self.facts.elapsed);
+                format!("exited before it answered `{tool}` ({exit}, after {after})")
             }
             CallErrorKind::ServerGone { exit: None } => {
-                write!(
-                    f,
-                    "server `{server}` closed the connection before it answered `{tool}`{}",
-                    self.facts.why_it_broke()
-                )
+                let why = self.facts.why_it_broke();
+                format!("closed the connection before it answered `{tool}`{why}")
             }
             CallErrorKind::Unreachable { text } => {
-                write!(
-                    f,
-                    "server `{server}` could not be reached for `{tool}`: {text}"
-                )
+                format!("could not be reached for `{tool}`: {text}")
             }
             CallErrorKind::Http { status, text } => {
-                write!(
-                    f,
-                    "server `{server}` answered `{tool}` with HTTP {status}{}",
-                    Quote(text)
-                )
+                format!("answered `{tool}` with HTTP {status}{}", quote(text))
             }
             CallErrorKind::NoToken { text } => {
-                write!(
-                    f,
-                    "server `{server}` requires a token for `{tool}`, which can't be fetched{}",
-                    Quote(text)
-                )
+                let why = quote(text);
+                format!("requires a token for `{tool}`, which can't be fetched{why}")
             }
             CallErrorKind::Protocol { text } => {
-                write!(
-                    f,
-                    "server `{server}` violated the protocol while answering `{tool}`{}",
-                    Quote(text)
+                format!(
+                    "violated the protocol while answering `{tool}`{}",
+                    quote(text)
                 )
             }
             CallErrorKind::RpcError {
@@ -544,82 +387,46 @@ impl fmt::Display for CallError {
                 message,
                 data,
             } => {
-                write!(
-                    f,
-                    "server `{server}` refused `{tool}` (code {code}){}",
-                    Quote(message)
-                )?;
-                match data {
-                    None => Ok(()),
-                    Some(data) => {
-                        write!(
-                            f,
-                            " (data: {})",
-                            cut(&clean(&data.to_string()), LONGEST_QUOTE)
-                        )
-                    }
-                }
+                let data = data.as_ref().map_or_else(String::new, |data| {
+                    format!(" (data: {})", cut(&clean(&data.to_string()), LONGEST_QUOTE))
+                });
+                format!("refused `{tool}` (code {code}){}{data}", quote(message))
             }
             CallErrorKind::NoSuchTool { message } => {
-                write!(
-                    f,
-                    "server `{server}` has no tool `{tool}`{}",
-                    Quote(message)
+                format!("has no tool `{tool}`{}", quote(message))
+            }
+            CallErrorKind::TooLarge { bound } => {
+                let limit = size(*bound);
+                format!(
+                    "sent a message larger than the limit of {limit} during the call of `{tool}`"
                 )
             }
-            CallErrorKind::TooLarge { bound } => write!(
-                f,
-                "server `{server}` sent a message larger than the limit of {} during the call of `{tool}`",
-                size(*bound)
-            ),
             CallErrorKind::Refused { .. } => {
-                write!(
+                return write!(
                     f,
                     "tool `{tool}` is not on the allow-list of server `{server}`"
-                )
+                );
             }
-            CallErrorKind::TooManyRounds { bound } => write!(
-                f,
-                "server `{server}` kept requesting input for `{tool}`, {bound} times in total"
-            ),
+            CallErrorKind::TooManyRounds { bound } => {
+                format!("kept requesting input for `{tool}`, {bound} times in total")
+            }
             CallErrorKind::NeedsInput { methods } => {
                 let methods = cut(&clean(&methods.join(", ")), 200);
-                write!(
-                    f,
-                    "server `{server}` requests input for `{tool}` that can't be provided ({methods})"
-                )
+                format!("requests input for `{tool}` that can't be provided ({methods})")
             }
-        }
+        };
+        write!(f, "server `{server}` {what}")
     }
 }
 
 impl std::error::Error for StartError {}
 impl std::error::Error for CallError {}
 
-/// What came in place of an answer, at the end of a sentence; nothing if nothing did.
-struct Instead<'a>(Option<&'a str>);
-
-impl fmt::Display for Instead<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(trouble) => write!(f, "; something else was received{}", Quote(trouble)),
-            None => Ok(()),
-        }
-    }
-}
-
 /// A server's own words at the end of a sentence; nothing if there are none.
-struct Quote<'a>(&'a str);
-
-impl fmt::Display for Quote<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = clean(self.0);
-        let text = text.trim();
-        if text.is_empty() {
-            Ok(())
-        } else {
-            write!(f, ": {}", cut(text, LONGEST_QUOTE))
-        }
+pub(super) fn quote(text: &str) -> String {
+    match clean(text).trim() {
+        "" => String::new(),
+        text => format!(": {}", cut(text, LONGEST_QUOTE)),
     }
 }
 

@@ -4,7 +4,7 @@ use cuecard_tool_call::model::QuestionKind;
 
 use super::config::COMMAND_LINE;
 use super::error::{
-    CallError, CallErrorKind, HttpRequest, ServerFacts, SocketProblem, StartError, StartErrorKind,
+    Advice, CallError, CallErrorKind, HttpRequest, ServerFacts, StartError, StartErrorKind,
 };
 use super::spec::Protocol;
 use super::text::{clean, cut};
@@ -45,27 +45,19 @@ impl StartError {
     /// What to do about it.
     pub fn advice(&self) -> Option<String> {
         match &self.kind {
-            StartErrorKind::CommandNotFound { command } => Some(install_help(command, &self.facts)),
-            StartErrorKind::NoSuchDirectory { .. } => {
-                Some(format!("correct `cwd` in {}", self.facts.source))
+            StartErrorKind::NotRun { help, .. } | StartErrorKind::Unusable { help, .. } => {
+                Some(match help {
+                    Advice::Do(what) => (*what).to_owned(),
+                    Advice::Correct(key) => correct(key, &self.facts),
+                    Advice::Install(program) => install_help(program, &self.facts),
+                })
             }
-            StartErrorKind::NotExecuted { .. } => Some(correct_command(&self.facts)),
             StartErrorKind::Exited { .. } | StartErrorKind::Closed => Some(self.exited_help()),
             StartErrorKind::NoAnswer { .. } => Some(self.silent_help()),
-            StartErrorKind::BadUrl { .. } => Some(format!("correct `url` in {}", self.facts.source)),
-            StartErrorKind::BadHeader { .. } => {
-                Some(format!("correct `headers` in {}", self.facts.source))
-            }
             StartErrorKind::Unreachable { .. } => Some("is it running?".to_owned()),
             StartErrorKind::NoConnection { .. } => {
                 Some("increase `--timeout` if the server starts slowly; is this the URL of an MCP server?".to_owned())
             }
-            StartErrorKind::Socket { problem, .. } => Some(self.socket_help(problem)),
-            StartErrorKind::NoChrome { .. } => Some(
-                "start Chrome, with the extension Claude in Chrome installed and connected; or define `claude-in-chrome` in a config"
-                    .to_owned(),
-            ),
-            StartErrorKind::NoTab { .. } => Some("open a tab in Chrome that the extension may use".to_owned()),
             // Some servers refuse an unknown path like this.
             StartErrorKind::Http { status: 403, to: HttpRequest::WebSocket, .. } => {
                 Some("check the path of the URL (often `/ws`), and what the config says to log in: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }".to_owned())
@@ -73,7 +65,6 @@ impl StartError {
             StartErrorKind::Http { status, .. } if matches!(status, 401 | 403) => {
                 Some(credentials(*status))
             }
-            StartErrorKind::NoToken { .. } => Some(format!("correct `auth` in {}", self.facts.source)),
             StartErrorKind::Http { status: 404 | 405, to, .. } => Some(match to {
                 HttpRequest::Initialize => {
                     "check the path of the URL (often `/mcp`), and its `type` (an older server may need `sse`)"
@@ -83,36 +74,12 @@ impl StartError {
                 }
                 HttpRequest::WebSocket => "check the path of the URL (often `/ws`)",
             }.to_owned()),
-            StartErrorKind::NeitherHttp { .. } => Some(
-                "check the path of the URL: `/mcp` for most servers, `/sse` for older ones".to_owned(),
-            ),
             StartErrorKind::Http { .. } => None,
             StartErrorKind::NoCommonVersion { .. }
             | StartErrorKind::RpcError { .. }
             | StartErrorKind::Protocol { .. } => (self.facts.protocol != Protocol::Auto)
                 .then(|| "\"protocol\": \"auto\" detects what the server speaks".to_owned()),
             StartErrorKind::TooLarge { .. } => None,
-        }
-    }
-
-    fn socket_help(&self, problem: &SocketProblem) -> String {
-        let source = &self.facts.source;
-        match problem {
-            SocketProblem::Missing => {
-                format!(
-                    "is the server running? it creates the socket; otherwise fix the path in {source}"
-                )
-            }
-            SocketProblem::NotASocket => format!("correct the path in {source}"),
-            SocketProblem::Refused => {
-                "restart the server: the socket is left over from one that has exited".to_owned()
-            }
-            SocketProblem::Denied => "run as its owner, or change its permissions".to_owned(),
-            SocketProblem::TooLong { .. } => {
-                "let the server create its socket in a directory with a shorter path, such as /tmp"
-                    .to_owned()
-            }
-            SocketProblem::Other(_) => format!("correct the path in {source}"),
         }
     }
 
@@ -180,7 +147,7 @@ impl CallError {
                 Some(credentials(*status))
             }
             CallErrorKind::NoToken { .. } => {
-                Some(format!("correct `auth` in {}", self.facts.source))
+                Some(correct("auth", &self.facts))
             }
             CallErrorKind::RpcError {
                 code: MISSING_CAPABILITY,
@@ -215,7 +182,7 @@ fn install_help(command: &str, facts: &ServerFacts) -> String {
         "python" | "python3" => "install Python",
         "bunx" | "bun" => "install Bun",
         "deno" => "install Deno",
-        _ => return format!("{}, or install it", correct_command(facts)),
+        _ => return format!("{}, or install it", correct("command", facts)),
     };
     let place = match facts.source.as_str() {
         COMMAND_LINE => "after `--`".to_owned(),
@@ -224,10 +191,10 @@ fn install_help(command: &str, facts: &ServerFacts) -> String {
     format!("{from}, or give the full path {place}")
 }
 
-fn correct_command(facts: &ServerFacts) -> String {
+fn correct(key: &str, facts: &ServerFacts) -> String {
     match facts.source.as_str() {
         COMMAND_LINE => "check the command after `--`".to_owned(),
-        source => format!("correct `command` in {source}"),
+        source => format!("correct `{key}` in {source}"),
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_runtime::provider::reason;
 use reqwest::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{StatusCode, Url, redirect};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -17,18 +18,17 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 
 use super::auth::{Challenge, ClientCredentials, HttpClient, NoToken, TokenSource};
 use super::error::StartErrorKind;
-use super::frames::{LARGEST_FRAME, SendError};
+use super::frames::SendError;
 use super::link::Link;
-use super::text::{cut, url as shown_url};
+use super::text::{clean, cut, url as shown_url};
 pub(super) use requests::{CARRIED, Headers, HttpError, Requests};
-use watch::Watched;
 
 /// Redirects followed for one request, all on the same host.
 const MOST_REDIRECTS: usize = 5;
 /// Attempts to take up a broken event stream again before its call fails.
 const RECONNECTS: usize = 3;
 
-pub(super) type HttpTransport = StreamableHttpClientTransport<Watched<HttpClient>>;
+pub(super) type HttpTransport = StreamableHttpClientTransport<HttpClient>;
 
 /// A connection to the server at `url`. Nothing is sent yet.
 pub(super) fn transport(
@@ -41,15 +41,11 @@ pub(super) fn transport(
     let config = config(parsed.as_str(), headers)?;
     let http = client(&parsed)?;
     let tokens = auth.map(|credentials| {
-        TokenSource::new(credentials.clone(), parsed.clone(), Arc::clone(link)).map_err(|error| {
-            StartErrorKind::NoToken {
-                text: innermost(&error),
-            }
-        })
+        TokenSource::new(credentials.clone(), parsed.clone(), Arc::clone(link))
+            .map_err(|error| StartErrorKind::no_token(&reason(&error)))
     });
     let requests = Requests::new(http, Arc::clone(link));
     let client = HttpClient::new(requests, tokens.transpose()?);
-    let client = Watched::new(client, Arc::clone(link));
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
@@ -68,21 +64,28 @@ pub(super) fn over_socket(
         .unix_socket(socket)
         .default_headers(host);
     let requests = Requests::new(built(http)?, Arc::clone(link));
-    let client = Watched::new(HttpClient::new(requests, None), Arc::clone(link));
+    let client = HttpClient::new(requests, None);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
 /// The URL of a server.
 pub(super) fn parse(url: &str) -> Result<Url, StartErrorKind> {
-    let parsed = Url::parse(url).map_err(|error| StartErrorKind::BadUrl {
-        text: format!("`{}` is not a URL ({error})", shown_url(url)),
-    })?;
+    let parsed =
+        Url::parse(url).map_err(|error| bad_url(url, &format!("is not a URL ({error})")))?;
     if !matches!(parsed.scheme(), "http" | "https") {
-        return Err(StartErrorKind::BadUrl {
-            text: format!("`{}` is neither http nor https", shown_url(url)),
-        });
+        return Err(bad_url(url, "is neither http nor https"));
     }
     Ok(parsed)
+}
+
+pub(super) fn bad_url(url: &str, why: &str) -> StartErrorKind {
+    let text = format!("has an invalid URL: `{}` {why}", shown_url(url));
+    StartErrorKind::wrong("url", text)
+}
+
+pub(super) fn bad_header(name: &str, why: &str) -> StartErrorKind {
+    let text = format!("has an invalid header `{}`: {why}", clean(name));
+    StartErrorKind::wrong("headers", text)
 }
 
 fn config(
@@ -93,9 +96,8 @@ fn config(
         .iter()
         .map(|(name, value)| header(name, value))
         .collect::<Result<HashMap<_, _>, _>>()?;
-    let mut config = StreamableHttpClientTransportConfig::with_uri(uri)
-        .custom_headers(custom_headers)
-        .max_sse_event_size(LARGEST_FRAME);
+    let mut config =
+        StreamableHttpClientTransportConfig::with_uri(uri).custom_headers(custom_headers);
     // The SDK's default never gives up, which would leave a call to a dead server to its timeout.
     let mut reconnects = ExponentialBackoff::default();
     reconnects.max_times = Some(RECONNECTS);
@@ -106,10 +108,7 @@ fn config(
 
 /// A configured header as it is sent.
 pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), StartErrorKind> {
-    let bad = |text: &str| StartErrorKind::BadHeader {
-        name: name.to_owned(),
-        text: text.to_owned(),
-    };
+    let bad = |why: &str| bad_header(name, why);
     let key =
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("not a valid header name"))?;
     const OURS: &[&str] = &[
@@ -149,7 +148,7 @@ fn built(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, StartErrorK
     builder
         .build()
         .map_err(|error| StartErrorKind::Unreachable {
-            text: innermost(&error),
+            text: reason(&error),
         })
 }
 
@@ -223,7 +222,7 @@ pub(super) fn request_failure(error: &reqwest::Error) -> HttpFailure {
     match error.status() {
         Some(status) => HttpFailure::Status(status.as_u16(), String::new()),
         None if error.is_connect() || error.is_redirect() || error.is_builder() => {
-            HttpFailure::Unreachable(innermost(error))
+            HttpFailure::Unreachable(reason(error))
         }
         // The request was sent, and may have had its effect.
         None => HttpFailure::Broken,
@@ -270,28 +269,6 @@ fn status_in(text: &str) -> Option<(u16, &str)> {
     let status = rest.get(..3)?.parse().ok()?;
     let body = rest.split_once(": ").map_or("", |(_, body)| body);
     Some((status, body))
-}
-
-/// The cause of causes: reqwest's own texts repeat the URL, which may hold secrets.
-pub(super) fn innermost(error: &reqwest::Error) -> String {
-    let mut innermost: &dyn Error = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    if let Some(error) = innermost.downcast_ref::<std::io::Error>()
-        && error.kind() == std::io::ErrorKind::ConnectionRefused
-    {
-        return "connection refused".to_owned();
-    }
-    if let Some(error) = innermost.downcast_ref::<std::io::Error>()
-        && error.kind() == std::io::ErrorKind::NotFound
-    {
-        return "the socket no longer exists".to_owned();
-    }
-    if error.source().is_none() {
-        return "the request failed".to_owned();
-    }
-    innermost.to_string()
 }
 
 #[cfg(test)]

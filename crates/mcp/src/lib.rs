@@ -49,7 +49,7 @@ mod websocket;
 
 pub use auth::{ClientCredentials, ClientProof};
 pub use error::{
-    CallError, CallErrorKind, HttpRequest, ServerFacts, SocketProblem, StartError, StartErrorKind,
+    Advice, CallError, CallErrorKind, HttpRequest, ServerFacts, StartError, StartErrorKind,
 };
 pub use exit::Exit;
 pub use notice::Notice;

@@ -8,7 +8,7 @@ use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService};
 
 use super::calls::Calls;
-use super::error::{HttpRequest, ServerFacts, StartError, StartErrorKind};
+use super::error::{Advice, HttpRequest, ServerFacts, StartError, StartErrorKind};
 use super::handler::Handler;
 use super::http::{self, HttpFailure};
 use super::link::{LONGEST_TEXT, Link, SETTLE, UnexpectedMessage};
@@ -66,9 +66,11 @@ pub(super) async fn start(
     start_as(&older, inherited_env, answers, began)
         .await
         .map_err(|second| StartError {
-            kind: StartErrorKind::NeitherHttp {
-                status,
-                sse: second.to_string(),
+            kind: StartErrorKind::Unusable {
+                text: format!(
+                    "answered initialize with HTTP {status}, and the older transport, HTTP with SSE, failed too: {second}"
+                ),
+                help: Advice::Do("check the path of the URL: `/mcp` for most servers, `/sse` for older ones"),
             },
             facts: error.facts,
         })
@@ -233,9 +235,7 @@ impl Start<'_> {
                         text: shown(&text),
                         to: HttpRequest::Initialize,
                     },
-                    Some(HttpFailure::NoToken(text)) => {
-                        StartErrorKind::NoToken { text: shown(&text) }
-                    }
+                    Some(HttpFailure::NoToken(text)) => StartErrorKind::no_token(&shown(&text)),
                     Some(HttpFailure::TooLarge(bound)) => StartErrorKind::TooLarge { bound },
                     Some(HttpFailure::Protocol(text)) => {
                         StartErrorKind::Protocol { text: shown(&text) }
@@ -284,7 +284,7 @@ fn masked(mut kind: StartErrorKind, link: &Link) -> StartErrorKind {
     if let StartErrorKind::Http { text, .. }
     | StartErrorKind::Protocol { text }
     | StartErrorKind::Unreachable { text }
-    | StartErrorKind::NoTab { text } = &mut kind
+    | StartErrorKind::Unusable { text, .. } = &mut kind
     {
         *text = link.shown(text, LONGEST_TEXT);
     }

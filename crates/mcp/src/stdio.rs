@@ -12,9 +12,10 @@ use tokio::process::ChildStderr;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::error::StartErrorKind;
+use super::error::{Advice, StartErrorKind};
 use super::link::{Link, ReadEnd};
 use super::messages::MessageTransport;
+use super::text::clean;
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 
 /// How long output may still be read after its process ended.
@@ -47,9 +48,7 @@ pub(super) fn start(
     let (Some(stdin), Some(stdout), Some(stderr)) =
         (group.stdin.take(), group.stdout.take(), group.stderr.take())
     else {
-        return Err(StartErrorKind::NotExecuted {
-            text: "its standard streams are missing".to_owned(),
-        });
+        return Err(not_run("its standard streams are missing".to_owned()));
     };
     let transport = MessageTransport::lines(stdout, stdin, Arc::clone(link));
     Ok((
@@ -63,18 +62,26 @@ fn not_started(error: &io::Error, command: &str, cwd: Option<&Path>) -> StartErr
     if let Some(cwd) = cwd
         && !cwd.is_dir()
     {
-        return StartErrorKind::NoSuchDirectory {
-            directory: cwd.display().to_string(),
+        return StartErrorKind::NotRun {
+            text: format!(
+                "directory not found: `{}`",
+                clean(&cwd.display().to_string())
+            ),
+            help: Advice::Correct("cwd"),
         };
     }
     match error.kind() {
-        io::ErrorKind::NotFound => StartErrorKind::CommandNotFound {
-            command: command.to_owned(),
+        io::ErrorKind::NotFound => StartErrorKind::NotRun {
+            text: format!("command not found: `{}`", clean(command)),
+            help: Advice::Install(command.to_owned()),
         },
-        _ => StartErrorKind::NotExecuted {
-            text: error.to_string().to_lowercase(),
-        },
+        _ => not_run(error.to_string().to_lowercase()),
     }
+}
+
+fn not_run(text: String) -> StartErrorKind {
+    let help = Advice::Correct("command");
+    StartErrorKind::NotRun { text, help }
 }
 
 /// Owns a server's process: tells the link when it ends, and ends it. Dropping a keeper kills the

@@ -9,6 +9,8 @@ use cuecard_source::value::{
 
 /// The shortest value that counts as a secret; anything shorter would mask ordinary words.
 const SHORTEST_SECRET: usize = 8;
+/// The longest name of a header or variable inside an argument.
+const LONGEST_NAME: usize = 64;
 
 /// Secrets of one server, to be replaced by their names in every text that leaves the session.
 #[derive(Default)]
@@ -53,30 +55,38 @@ pub(super) fn in_variable(name: &str, value: &str) -> Vec<String> {
     found
 }
 
+/// The secret in an argument that follows `previous`: `--token=abc`, `--token abc`, `--env=TOKEN=abc`, `TOKEN=abc` or
+/// `Authorization: Bearer abc`.
+pub(super) fn in_argument<'t>(previous: Option<&str>, arg: &'t str) -> Option<&'t str> {
+    let flag = arg.trim_start_matches('-');
+    let is_flag = flag.len() < arg.len();
+    let is_secret = |(name, _): &(&str, &str)| {
+        name.len() <= LONGEST_NAME && names_credential_in_config(name.trim())
+    };
+    // `--env=TOKEN=abc`
+    let pairs = std::iter::successors(flag.split_once('='), |(_, rest)| rest.split_once('='));
+    let mut named = pairs.chain(flag.split_once(':')).filter(is_secret);
+    if let Some((_, value)) = named.next().map(|(name, value)| (name, value.trim())) {
+        return Some(value);
+    }
+    let previous =
+        previous.filter(|previous| previous.starts_with('-') && !previous.contains('='))?;
+    (!is_flag && names_credential_in_config(previous.trim_start_matches('-'))).then_some(arg)
+}
+
 /// A command line to be read, not run: quoted where needed, with values of secret flags left out.
 pub(super) fn command_line(command: &str, args: &[String]) -> String {
     let mut line = quoted(command);
-    let mut hide_next = false;
+    let mut previous = None;
     for arg in args {
         line.push(' ');
-        let flag = arg.trim_start_matches('-');
-        let is_flag = flag.len() < arg.len();
-        if hide_next && !is_flag {
-            line.push_str("***");
-            hide_next = false;
-            continue;
+        let secret = in_argument(previous, arg).filter(|secret| !secret.is_empty());
+        match secret.map(|secret| arg.find(secret).unwrap_or_default()) {
+            Some(0) => line.push_str("***"),
+            Some(start) => line.push_str(&format!("{}***", quoted(&arg[..start]))),
+            None => line.push_str(&quoted(arg)),
         }
-        hide_next = false;
-        match flag.split_once('=') {
-            Some((name, _)) if names_credential_in_config(name) => {
-                line.push_str(&quoted(&arg[..arg.len() - flag.len() + name.len()]));
-                line.push_str("=***");
-            }
-            _ => {
-                hide_next = is_flag && names_credential_in_config(flag);
-                line.push_str(&quoted(arg));
-            }
-        }
+        previous = Some(arg.as_str());
     }
     cut(&clean(&line), 500)
 }
@@ -107,23 +117,6 @@ pub(super) fn url(text: &str) -> String {
         url.query_pairs_mut().clear().extend_pairs(pairs);
     }
     cut(&clean(url.as_str()), 500)
-}
-
-/// What a part of a URL stands for: `%20` and the like become their bytes.
-pub(super) fn unescaped(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let escaped = bytes
-            .get(at + 1..at + 3)
-            .filter(|digits| byte == b'%' && digits.iter().all(u8::is_ascii_hexdigit))
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        out.push(escaped.unwrap_or(byte));
-        at += if escaped.is_some() { 3 } else { 1 };
-    }
-    out
 }
 
 /// `text` without control characters, terminal escape sequences and text-direction overrides; tabs and

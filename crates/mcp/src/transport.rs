@@ -64,7 +64,7 @@ pub(super) async fn connect(
             path,
             headers,
         } => {
-            unix::check(socket)?;
+            unix::check(socket).map_err(|why| unix::unreachable(socket, why))?;
             let transport = http::over_socket(socket, path, headers, link)?;
             return Ok(Connection::http(Wire::Http(Box::new(transport))));
         }
@@ -73,7 +73,9 @@ pub(super) async fn connect(
             MessageTransport::lines(read, write, Arc::clone(link))
         }
         TransportSpec::Unix { path } => {
-            let (read, write) = unix::connect(path).await?.into_split();
+            let stream = unix::connect(path).await;
+            let stream = stream.map_err(|why| unix::unreachable(path, why))?;
+            let (read, write) = stream.into_split();
             MessageTransport::lines(read, write, Arc::clone(link))
         }
         TransportSpec::Sse { url, headers } => {

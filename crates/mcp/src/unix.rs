@@ -7,55 +7,67 @@ use std::path::Path;
 
 use tokio::net::UnixStream;
 
-use super::error::{SocketProblem, StartErrorKind};
+use super::error::{Advice, StartErrorKind};
+use super::text::clean;
 
 /// The longest path of a socket, in bytes: a field of the operating system's, less the end of the text.
 const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
+/// Why a socket can't be used, as a fragment that follows its path, and what to do about it.
+pub(super) type NoSocket = (String, Advice);
+
 /// Connects to the socket at `path`.
-pub(super) async fn connect(path: &Path) -> Result<UnixStream, StartErrorKind> {
+pub(super) async fn connect(path: &Path) -> Result<UnixStream, NoSocket> {
     check(path)?;
-    UnixStream::connect(path).await.map_err(|error| {
-        failure(
-            path,
-            match error.kind() {
-                ErrorKind::NotFound => SocketProblem::Missing,
-                ErrorKind::ConnectionRefused => SocketProblem::Refused,
-                ErrorKind::PermissionDenied => SocketProblem::Denied,
-                _ => SocketProblem::Other(error.to_string().to_lowercase()),
-            },
-        )
-    })
+    UnixStream::connect(path)
+        .await
+        .map_err(|error| failure(&error))
 }
 
 /// Finds what can be told of a socket without connecting to it.
-pub(super) fn check(path: &Path) -> Result<(), StartErrorKind> {
+pub(super) fn check(path: &Path) -> Result<(), NoSocket> {
     let length = path.as_os_str().len();
     if length > LONGEST_PATH {
-        let longest = LONGEST_PATH;
-        return Err(failure(path, SocketProblem::TooLong { length, longest }));
+        let help =
+            "let the server create its socket in a directory with a shorter path, such as /tmp";
+        let why = format!("its path has {length} bytes, and sockets are limited to {LONGEST_PATH}");
+        return Err((why, Advice::Do(help)));
     }
     if SocketAddr::from_pathname(path).is_err() {
-        let problem = SocketProblem::Other("its path contains a NUL byte".to_owned());
-        return Err(failure(path, problem));
+        let why = "its path contains a NUL byte".to_owned();
+        return Err((why, Advice::Correct("url")));
     }
-    let problem = match std::fs::metadata(path) {
-        Ok(metadata) if metadata.file_type().is_socket() => return Ok(()),
-        Ok(_) => SocketProblem::NotASocket,
-        Err(error) => match error.kind() {
-            ErrorKind::NotFound => SocketProblem::Missing,
-            ErrorKind::PermissionDenied => SocketProblem::Denied,
-            _ => SocketProblem::Other(error.to_string().to_lowercase()),
-        },
-    };
-    Err(failure(path, problem))
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.file_type().is_socket() => Ok(()),
+        Ok(_) => Err(("it is not a socket".to_owned(), Advice::Correct("url"))),
+        Err(error) => Err(failure(&error)),
+    }
 }
 
-fn failure(path: &Path, problem: SocketProblem) -> StartErrorKind {
-    StartErrorKind::Socket {
-        path: path.to_owned(),
-        problem,
-    }
+/// The same, of the server that is behind it.
+pub(super) fn unreachable(path: &Path, (why, help): NoSocket) -> StartErrorKind {
+    let path = clean(&path.display().to_string());
+    let text = format!("cannot be reached: socket `{path}`: {why}");
+    StartErrorKind::Unusable { text, help }
+}
+
+fn failure(error: &std::io::Error) -> NoSocket {
+    let (why, help) = match error.kind() {
+        ErrorKind::NotFound => (
+            "there is no such file",
+            "is the server running? it creates the socket; otherwise correct the path",
+        ),
+        ErrorKind::ConnectionRefused => (
+            "nothing is listening on it",
+            "restart the server: the socket is left over from one that has exited",
+        ),
+        ErrorKind::PermissionDenied => (
+            "permission denied",
+            "run as its owner, or change its permissions",
+        ),
+        _ => return (error.to_string().to_lowercase(), Advice::Correct("url")),
+    };
+    (why.to_owned(), Advice::Do(help))
 }
 
 #[cfg(test)]

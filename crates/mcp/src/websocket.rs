@@ -7,6 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::{SplitSink, SplitStream};
 use futures::{SinkExt as _, StreamExt as _};
+use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use tokio::net::TcpStream;
@@ -22,7 +23,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use super::error::{HttpRequest, StartErrorKind};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Loss, Read, SendError};
 use super::http;
-use super::text::{cut, unescaped, url as shown_url};
+use super::text::cut;
 
 /// What MCP is called in the handshake.
 const SUBPROTOCOL: &str = "mcp";
@@ -66,18 +67,16 @@ async fn open(request: Request) -> Result<Socket, Error> {
 }
 
 fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErrorKind> {
-    let bad_url = |why: &str| StartErrorKind::BadUrl {
-        text: format!("`{}` {why}", shown_url(url)),
-    };
+    let bad_url = |why: &str| http::bad_url(url, why);
     let mut parsed =
         Url::parse(url).map_err(|error| bad_url(&format!("is not a URL ({error})")))?;
     if !matches!(parsed.scheme(), "ws" | "wss") {
         return Err(bad_url("is neither ws nor wss"));
     }
     let login = (!parsed.username().is_empty()).then(|| {
-        let mut login = unescaped(parsed.username());
-        login.push(b':');
-        login.extend(unescaped(parsed.password().unwrap_or_default()));
+        let password = parsed.password().unwrap_or_default();
+        let login = percent_decode_str(parsed.username()).chain([b':']);
+        let login: Vec<u8> = login.chain(percent_decode_str(password)).collect();
         BASE64_STANDARD.encode(login)
     });
     // Both can be set for any address with a host.
@@ -104,10 +103,7 @@ fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErro
         let is_of_handshake = key.as_str().starts_with("sec-websocket-")
             || matches!(key.as_str(), "connection" | "upgrade" | "host");
         if is_of_handshake {
-            return Err(StartErrorKind::BadHeader {
-                name: name.clone(),
-                text: "the protocol sets it".to_owned(),
-            });
+            return Err(http::bad_header(name, "the protocol sets it"));
         }
         ours.insert(key, value);
     }

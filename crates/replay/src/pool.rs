@@ -467,7 +467,7 @@ mod tests {
     use cuecard_source::value::Redactor;
 
     use super::*;
-    use cuecard_mcp::{Exit, ServerFacts, StartErrorKind};
+    use cuecard_mcp::{Advice, Exit, ServerFacts, StartErrorKind};
     use cuecard_runtime::clock::Clock;
     use cuecard_runtime::tap::Listener;
 
@@ -502,8 +502,9 @@ mod tests {
             ]
         );
         let mut missing = error("npxx -y server");
-        missing.kind = StartErrorKind::CommandNotFound {
-            command: "npxx".to_owned(),
+        missing.kind = StartErrorKind::NotRun {
+            text: "command not found: `npxx`".to_owned(),
+            help: Advice::Install("npxx".to_owned()),
         };
         assert_eq!(
             start_failure(&missing).notes[0],

@@ -4,9 +4,10 @@ use std::iter;
 use std::sync::LazyLock;
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use regex::Regex;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Style;
 use cuecard_source::diagnostic::{Diagnostic, Severity, bounded, codes};
@@ -54,8 +55,15 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
                 .line_start(excerpt.line)
                 .annotation(annotation),
         );
-    } else if let Some(label) = &diagnostic.label {
-        group = group.element(Level::NOTE.message(one_line(label)));
+    } else {
+        if let Some(place) = &diagnostic.place {
+            let at = place.source.position(place.span.start);
+            let origin = Origin::path(place.source.name());
+            group = group.element(origin.line(at.line).char_column(at.column));
+        }
+        if let Some(label) = &diagnostic.label {
+            group = group.element(Level::NOTE.message(one_line(label)));
+        }
     }
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(printable_note(note)));
@@ -104,25 +112,49 @@ pub fn list_to_json(all: &[Diagnostic]) -> Json {
 
 /// A diagnostic as one JSON object.
 pub fn to_json(diagnostic: &Diagnostic) -> Json {
-    let position = diagnostic
-        .place
-        .as_ref()
-        .map(|place| place.source.position(place.span.start));
-    let excerpt = Excerpt::of(diagnostic);
-    let secrets = Redactor::new(excerpt.into_iter().flat_map(|it| it.secrets));
-    let shown = |text: &str| shown(&secrets, text);
-    json!({
-        "severity": diagnostic.severity.as_str(),
-        "code": diagnostic.code.name(),
-        "message": shown(&diagnostic.message),
-        "file": diagnostic.place.as_ref().map(|place| place.source.name()),
-        "line": position.map(|position| position.line),
-        "column": position.map(|position| position.column),
-        "pointer": diagnostic.pointer,
-        "label": diagnostic.label.as_deref().map(shown),
-        "notes": diagnostic.notes.iter().map(|note| shown(note)).collect::<Vec<_>>(),
-        "help": diagnostic.help.as_deref().map(|help| secrets.text(help)),
-    })
+    serde_json::to_value(DiagnosticEntry::of(diagnostic)).unwrap_or_default()
+}
+
+/// A diagnostic in a result. Field names are the contract.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DiagnosticEntry {
+    severity: Severity,
+    code: &'static str,
+    message: String,
+    file: Option<String>,
+    #[schemars(range(min = 1))]
+    line: Option<usize>,
+    #[schemars(range(min = 1))]
+    column: Option<usize>,
+    pointer: Option<String>,
+    label: Option<String>,
+    notes: Vec<String>,
+    help: Option<String>,
+}
+
+impl DiagnosticEntry {
+    pub(super) fn of(diagnostic: &Diagnostic) -> Self {
+        let place = diagnostic.place.as_ref();
+        let position = place.map(|place| place.source.position(place.span.start));
+        let excerpt = Excerpt::of(diagnostic);
+        let secrets = Redactor::new(excerpt.into_iter().flat_map(|it| it.secrets));
+        let shown = |text: &str| shown(&secrets, text);
+        Self {
+            severity: diagnostic.severity,
+            code: diagnostic.code.name(),
+            message: shown(&diagnostic.message),
+            file: place.map(|place| place.source.name().to_owned()),
+            line: position.map(|position| position.line),
+            column: position.map(|position| position.column),
+            pointer: diagnostic.pointer.clone(),
+            label: diagnostic.label.as_deref().map(shown),
+            notes: diagnostic.notes.iter().map(|note| shown(note)).collect(),
+            help: diagnostic
+                .help
+                .as_deref()
+                .map(|help| secrets.text(help).into_owned()),
+        }
+    }
 }
 
 /// A text without the secrets of the place, and without what looks like one in what peers sent.
@@ -164,7 +196,8 @@ fn unread_secrets(line: &str) -> Vec<String> {
 
 impl Excerpt {
     fn of(diagnostic: &Diagnostic) -> Option<Self> {
-        let place = diagnostic.place.as_ref()?;
+        let place = diagnostic.place.as_ref();
+        let place = place.filter(|place| !place.source.is_withheld())?;
         let text = place.source.text();
         let text_start = cuecard_source::byte_order_mark(text);
         let mut start = (place.span.start as usize).clamp(text_start, text.len());

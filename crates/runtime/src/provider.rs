@@ -2,11 +2,14 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use cuecard_timeline::script::Endpoint;
 use reqwest::{Client, Url, redirect};
+
+use crate::text_file::io_reason;
 
 /// How long it may take to reach the provider.
 const CONNECT: Duration = Duration::from_secs(30);
@@ -167,13 +170,17 @@ pub fn key_header(endpoint: Endpoint, key: &str) -> Option<(HeaderName, HeaderVa
     Some((HeaderName::from_static(name), value))
 }
 
-/// The innermost error says what happened; those around it repeat the URL.
-pub fn reason(error: &reqwest::Error) -> String {
-    let mut cause: &dyn Error = error;
+/// The innermost error says what happened; those around it repeat the URL, which may hold secrets.
+pub fn reason(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
     while let Some(source) = cause.source() {
         cause = source;
     }
-    cause.to_string()
+    match cause.downcast_ref::<io::Error>() {
+        Some(cause) => io_reason(cause),
+        None if cause.is::<reqwest::Error>() => "the request failed".to_owned(),
+        None => cause.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -136,7 +136,20 @@ pub fn io_reason(error: &io::Error) -> String {
         io::ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
         io::ErrorKind::AddrInUse => "another program uses this port".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::QuotaExceeded => "disk quota exceeded".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-        _ => error.to_string(),
+        io::ErrorKind::FileTooLarge => "the file would be larger than the system allows".to_owned(),
+        io::ErrorKind::InvalidFilename => "the name is too long or not allowed".to_owned(),
+        io::ErrorKind::ResourceBusy | io::ErrorKind::ExecutableFileBusy => {
+            "it is in use by another process".to_owned()
+        }
+        // "Too many open files (os error 24)"
+        _ => {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default();
+            let mut letters = text.chars();
+            let first = letters.next().map(char::to_lowercase);
+            first.into_iter().flatten().chain(letters).collect()
+        }
     }
 }

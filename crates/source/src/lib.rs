@@ -70,6 +70,7 @@ struct Inner {
     line_starts: Vec<u32>,
     /// What it was made from, if it is not what a person wrote.
     origin: Option<edited::Origin>,
+    is_withheld: bool,
 }
 
 impl SourceFile {
@@ -93,8 +94,24 @@ impl SourceFile {
                 text,
                 line_starts,
                 origin,
+                is_withheld: false,
             }),
         }
+    }
+
+    /// A source that may hold secrets, so that nothing of it is shown but where something stands: its text is painted
+    /// over, and every place in it stays what it is.
+    pub fn withheld(name: impl Into<String>, text: &str) -> Self {
+        let mut source = Self::new(name, text.chars().map(paint).collect::<String>());
+        if let Some(inner) = Arc::get_mut(&mut source.inner) {
+            inner.is_withheld = true;
+        }
+        source
+    }
+
+    /// Whether [`Self::withheld`] made it.
+    pub fn is_withheld(&self) -> bool {
+        self.inner.is_withheld
     }
 
     /// The name shown in messages.
@@ -145,6 +162,17 @@ impl SourceFile {
             line: line_idx + 1,
             column: column + 1,
         }
+    }
+}
+
+/// A character of as many bytes that says nothing; what separates words and lines stays.
+pub fn paint(character: char) -> char {
+    match character.len_utf8() {
+        _ if character == ' ' || character.is_ascii_control() => character,
+        1 => '*',
+        2 => '·',
+        3 => '•',
+        _ => '\u{10101}',
     }
 }
 

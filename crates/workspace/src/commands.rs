@@ -3,20 +3,18 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 
-use crate::running::RunningCommand;
+use crate::WorkspaceError;
+use crate::running::{CommandEnd, RunningCommand};
 
 /// How much of each stream is kept unless a request says otherwise.
 pub const DEFAULT_MAX_OUTPUT: usize = 1024 * 1024;
@@ -60,94 +58,6 @@ pub struct CommandOutcome {
     pub warnings: Vec<String>,
 }
 
-/// Why a command could not be run. A command that ran and failed is a [`CommandOutcome`].
-#[derive(Debug)]
-pub enum CommandError {
-    /// The working directory isn't there or isn't a folder.
-    NoFolder {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A NUL byte can't be passed to a program.
-    Nul {
-        /// Where it stands: `the command`, or the variable's name.
-        place: String,
-    },
-    /// A variable can't have such a name.
-    VariableName {
-        /// The name.
-        name: String,
-    },
-    /// The command, or it and its variables, are more than the system passes on.
-    TooLong {
-        /// The longest of them: `the command`, or the variable's name.
-        longest: String,
-        /// Its length in bytes.
-        length: usize,
-    },
-    /// The shell did not start, or could not be waited for.
-    Shell {
-        /// Its path.
-        shell: PathBuf,
-        /// The operating system's reason.
-        source: io::Error,
-    },
-}
-
-impl CommandError {
-    /// What to do about it, where there is something to say.
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::NoFolder { .. } => None,
-            Self::Nul { .. } => Some("write binary data to a file and pass its path".to_owned()),
-            Self::VariableName { .. } => {
-                Some("a name is not empty and has neither `=` nor a NUL byte in it".to_owned())
-            }
-            Self::TooLong { .. } => Some(
-                "write it to a file first, with claude__write, and let the command read that"
-                    .to_owned(),
-            ),
-            Self::Shell { .. } => {
-                Some("a shell is looked up as `bash` in PATH, then at /bin/sh".to_owned())
-            }
-        }
-    }
-}
-
-impl fmt::Display for CommandError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoFolder { path } => {
-                write!(
-                    f,
-                    "the working directory `{}` is not a folder",
-                    path.display()
-                )
-            }
-            Self::Nul { place } => write!(f, "NUL byte in {place}"),
-            Self::VariableName { name } => write!(f, "`{name}` is not a valid variable name"),
-            Self::TooLong { longest, length } => {
-                write!(
-                    f,
-                    "{longest} has {length} bytes: the command and its variables are longer than the system allows"
-                )
-            }
-            Self::Shell { shell, source } => {
-                write!(f, "failed to run the shell `{}`: {source}", shell.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for CommandError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Shell { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
-
 /// Runs a command with `bash -c`, or `/bin/sh -c` where there is no bash, with its standard input closed.
 /// `inherited` is the environment to choose from, as for [`ProcessGroup::spawn`].
 ///
@@ -159,7 +69,7 @@ impl std::error::Error for CommandError {
 pub async fn run(
     request: CommandRequest,
     inherited: &[(OsString, OsString)],
-) -> Result<CommandOutcome, CommandError> {
+) -> Result<CommandOutcome, WorkspaceError> {
     let (timeout, max_output) = (request.timeout, request.max_output);
     let start = Start::new(request, inherited).await?;
     let mut group =
@@ -204,7 +114,7 @@ pub async fn run(
     Ok(CommandOutcome {
         stdout,
         stderr,
-        exit_code: status.map(exit_code),
+        exit_code: status.map(|status| CommandEnd::from(status).shell_code()),
         timed_out: status.is_none(),
         truncated: is_cut != [false; 2],
         warnings: warnings([out_is_lossy, err_is_lossy], is_cut),
@@ -229,7 +139,7 @@ pub(super) fn warnings(is_lossy: [bool; 2], is_cut: [bool; 2]) -> Vec<String> {
 pub async fn start_in_background(
     request: CommandRequest,
     inherited: &[(OsString, OsString)],
-) -> Result<RunningCommand, CommandError> {
+) -> Result<RunningCommand, WorkspaceError> {
     let max_output = request.max_output;
     let start = Start::new(request, inherited).await?;
     RunningCommand::start_with_two_outputs(&start.spec, inherited, max_output)
@@ -247,7 +157,7 @@ impl Start {
     async fn new(
         request: CommandRequest,
         inherited: &[(OsString, OsString)],
-    ) -> Result<Self, CommandError> {
+    ) -> Result<Self, WorkspaceError> {
         check(&request).await?;
         let variables = request.env.iter().map(|(name, value)| {
             let name = format!("the variable `{}`", name.to_string_lossy());
@@ -266,16 +176,20 @@ impl Start {
         })
     }
 
-    fn error(&self, source: io::Error) -> CommandError {
+    fn error(&self, source: io::Error) -> WorkspaceError {
         if source.kind() == io::ErrorKind::ArgumentListTooLong {
-            let (longest, length) = self.longest.clone();
-            CommandError::TooLong { longest, length }
-        } else {
-            CommandError::Shell {
-                shell: self.spec.program.clone().into(),
-                source,
-            }
+            let (longest, length) = &self.longest;
+            let problem = format!(
+                "{longest} has {length} bytes: the command and its variables are longer than the system allows"
+            );
+            return WorkspaceError::new(problem).with_help(
+                "write it to a file first, with claude__write, and let the command read that",
+            );
         }
+        let shell = PathBuf::from(self.spec.program.clone());
+        let problem = format!("failed to run the shell `{}`: {source}", shell.display());
+        WorkspaceError::new(problem)
+            .with_help("a shell is looked up as `bash` in PATH, then at /bin/sh")
     }
 }
 
@@ -299,40 +213,37 @@ fn is_executable(path: &Path) -> bool {
 }
 
 /// Finds what the system would refuse with a message that doesn't tell which part it means.
-async fn check(request: &CommandRequest) -> Result<(), CommandError> {
+async fn check(request: &CommandRequest) -> Result<(), WorkspaceError> {
+    let nul = |place: &str| {
+        WorkspaceError::new(format!("NUL byte in {place}"))
+            .with_help("write binary data to a file and pass its path")
+    };
     if request.command.contains('\0') {
-        return Err(CommandError::Nul {
-            place: "the command".to_owned(),
-        });
+        return Err(nul("the command"));
     }
     for (name, value) in &request.env {
+        let shown = name.to_string_lossy();
         if name.is_empty() || has_byte(name, b'=') || has_byte(name, 0) {
-            return Err(CommandError::VariableName {
-                name: name.to_string_lossy().into_owned(),
-            });
+            let problem = format!("`{shown}` is not a valid variable name");
+            let help = "a name is not empty and has neither `=` nor a NUL byte in it";
+            return Err(WorkspaceError::new(problem).with_help(help));
         }
         if has_byte(value, 0) {
-            return Err(CommandError::Nul {
-                place: format!("the variable `{}`", name.to_string_lossy()),
-            });
+            return Err(nul(&format!("the variable `{shown}`")));
         }
     }
     match tokio::fs::metadata(&request.cwd).await {
         Ok(metadata) if metadata.is_dir() => Ok(()),
-        _ => Err(CommandError::NoFolder {
-            path: request.cwd.clone(),
-        }),
+        _ => {
+            let folder = request.cwd.display();
+            let problem = format!("the working directory `{folder}` is not a folder");
+            Err(WorkspaceError::new(problem))
+        }
     }
 }
 
 fn has_byte(text: &OsStr, byte: u8) -> bool {
     text.as_bytes().contains(&byte)
-}
-
-fn exit_code(status: ExitStatus) -> i32 {
-    status
-        .code()
-        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
 /// Reads a stream to its end, so that its writer is never blocked. A stream that can't be read has ended.
@@ -574,14 +485,11 @@ mod tests {
         let error = run(request("echo \0"), &inherited())
             .await
             .expect_err("a NUL");
-        assert!(matches!(error, CommandError::Nul { .. }), "{error}");
+        assert_eq!(error.to_string(), "NUL byte in the command");
         let mut named = request("true");
         named.env = vec![("A=B".into(), "c".into())];
         let error = run(named, &inherited()).await.expect_err("a bad name");
-        assert!(
-            matches!(error, CommandError::VariableName { .. }),
-            "{error}"
-        );
+        assert_eq!(error.to_string(), "`A=B` is not a valid variable name");
         let long = format!("true {}", "x".repeat(8 * 1024 * 1024));
         let error = run(request(&long), &inherited())
             .await

@@ -13,7 +13,9 @@ use rustix::io::Errno;
 use tempfile::TempPath;
 
 use super::missing_path::{blocking_part, missing_path_hint};
-use super::{FOLDER, WorkspaceError};
+use cuecard_runtime::text_file::io_reason;
+
+use super::{FOLDER, WorkspaceError, bytes_in_words};
 use cuecard_runtime::text_file::folder_of;
 
 /// As many links as Linux follows in one path.
@@ -76,13 +78,8 @@ pub(super) fn read_whole(
     hint: &'static str,
 ) -> Result<Vec<u8>, WorkspaceError> {
     let (file, metadata) = open_for_reading(path)?;
-    let too_large = || WorkspaceError::TooLarge {
-        path: path.to_owned(),
-        limit,
-        hint,
-    };
     if metadata.len() > limit {
-        return Err(too_large());
+        return Err(too_large(path, limit, hint));
     }
     let mut bytes = Vec::new();
     // The file may grow while it is read, and those of /proc have no length at all.
@@ -90,9 +87,28 @@ pub(super) fn read_whole(
         .read_to_end(&mut bytes)
         .map_err(|source| io_failure(path, "read", source))?;
     if bytes.len() as u64 > limit {
-        return Err(too_large());
+        return Err(too_large(path, limit, hint));
     }
     Ok(bytes)
+}
+
+/// A file is, or would become, larger than `limit`, in bytes.
+pub(super) fn too_large(path: &Path, limit: u64, hint: &str) -> WorkspaceError {
+    let (shown, limit) = (path.display(), bytes_in_words(limit));
+    WorkspaceError::new(format!("`{shown}` is larger than the limit of {limit}")).with_help(hint)
+}
+
+/// What is at `path` is no regular file but `found`, such as `a named pipe`.
+pub(super) fn not_a_file(path: &Path, action: &str, found: &str) -> WorkspaceError {
+    let error = WorkspaceError::new(format!(
+        "cannot {action} `{}`: it is {found}",
+        path.display()
+    ));
+    match (action, found) {
+        ("read", FOLDER) => error.with_help("list its files with `claude__glob`"),
+        (_, FOLDER) => error.with_help("give the path of a file inside it"),
+        _ => error,
+    }
 }
 
 /// Flags for opening a path of unknown kind: a named pipe doesn't wait for its other end, a terminal
@@ -111,11 +127,7 @@ pub(super) fn refuse_special(
     if metadata.is_file() {
         return Ok(());
     }
-    Err(WorkspaceError::NotAFile {
-        path: path.to_owned(),
-        action,
-        found: kind_of(metadata),
-    })
+    Err(not_a_file(path, action, kind_of(metadata)))
 }
 
 /// What something is, with its article.
@@ -135,38 +147,29 @@ pub(super) fn kind_of(metadata: &Metadata) -> &'static str {
 }
 
 /// An I/O error about `path`, with a hint if it is missing, and with what stands in its way.
-pub(super) fn io_failure(path: &Path, action: &'static str, source: io::Error) -> WorkspaceError {
+pub(super) fn io_failure(path: &Path, action: &str, source: io::Error) -> WorkspaceError {
+    let shown = path.display();
     if source.kind() == io::ErrorKind::NotADirectory
         && let Some((part, found)) = blocking_part(path)
     {
-        return WorkspaceError::Blocked {
-            path: path.to_owned(),
-            action,
-            part,
-            found,
-        };
+        let part = part.display();
+        let reason = format!("`{part}` is {found}, not a folder");
+        return WorkspaceError::new(format!("cannot {action} `{shown}`: {reason}"))
+            .with_help(format!("give another path, or rename `{part}`"));
     }
-    let hint = match source.kind() {
-        io::ErrorKind::NotFound => missing_path_hint(path),
-        _ => None,
-    };
-    WorkspaceError::Io {
-        path: path.to_owned(),
-        action,
-        hint,
-        source,
+    let reason = io_reason(&source);
+    let mut error = WorkspaceError::new(format!("cannot {action} `{shown}`: {reason}"));
+    if source.kind() == io::ErrorKind::NotFound {
+        error.help = missing_path_hint(path);
     }
+    error
 }
 
 /// A path that is to be written, after following the symbolic links in its last part, so that a link keeps
 /// pointing where it does. The file need not exist.
 pub(super) fn target_of(path: &Path, action: &'static str) -> Result<PathBuf, WorkspaceError> {
     if path.as_os_str().as_bytes().ends_with(b"/") || path.file_name().is_none() {
-        return Err(WorkspaceError::NotAFile {
-            path: path.to_owned(),
-            action,
-            found: FOLDER,
-        });
+        return Err(not_a_file(path, action, FOLDER));
     }
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -252,14 +255,11 @@ impl<'a> Replacement<'a> {
             // What the umask leaves of it, as for any new file.
             .permissions(fs::Permissions::from_mode(0o666))
             .tempfile_in(folder)
-            .map_err(|source| WorkspaceError::Io {
-                path: path.to_owned(),
-                action: "write",
-                hint: Some(format!(
+            .map_err(|source| {
+                failed(source).with_help(format!(
                     "a new file must be created in `{}` first, then renamed",
                     folder.display()
-                )),
-                source,
+                ))
             })?
             .into_parts();
         if let Some(metadata) = existing {
@@ -468,7 +468,6 @@ pub(super) mod tests {
             )
         );
         let error = open_for_reading(&folder.path().join("file/a/b")).unwrap_err();
-        assert!(matches!(error, WorkspaceError::Blocked { .. }), "{error}");
         assert!(error.help().unwrap().contains("/file`"), "{error}");
     }
 }

@@ -1,7 +1,5 @@
 //! A client that proves itself by a key instead of a secret: signed statements (RFC 7523, `private_key_jwt`).
 
-use std::fmt;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -18,48 +16,26 @@ pub(super) enum SigningKey {
     Ed25519(Ed25519KeyPair),
 }
 
-/// Why a text is no key that can be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeyProblem {
-    /// It is not PEM with `BEGIN PRIVATE KEY`.
-    NotPem,
-    /// It is PEM of another kind, such as `BEGIN EC PRIVATE KEY`.
-    OtherPem,
-    /// It is encrypted with a password.
-    Encrypted,
-    /// It is a key for something else.
-    NotUsable,
-}
-
-impl fmt::Display for KeyProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotPem => "is not PEM text that starts with `-----BEGIN PRIVATE KEY-----`",
-            Self::OtherPem => {
-                "is not in PKCS#8 format: `openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW` converts it"
-            }
-            Self::Encrypted => {
-                "needs a password: `openssl pkcs8 -in OLD -out NEW` removes it"
-            }
-            Self::NotUsable => "must be an EC P-256, RSA (at least 2048 bits) or Ed25519 key",
-        })
-    }
-}
+const NOT_PEM: &str = "is not PEM text that starts with `-----BEGIN PRIVATE KEY-----`";
+const OTHER_PEM: &str =
+    "is not in PKCS#8 format: `openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW` converts it";
+const ENCRYPTED: &str = "needs a password: `openssl pkcs8 -in OLD -out NEW` removes it";
+const NOT_USABLE: &str = "must be an EC P-256, RSA (at least 2048 bits) or Ed25519 key";
 
 impl SigningKey {
-    /// The key in a PEM text, whose line ends may be written as `\n`, as variables often have them.
-    pub(super) fn from_pem(pem: &str) -> Result<Self, KeyProblem> {
+    /// The key in a PEM text, whose line ends may be written as `\n`, as variables often have them; or why it is none.
+    pub(super) fn from_pem(pem: &str) -> Result<Self, &'static str> {
         let pem = pem.replace("\\n", "\n");
-        let (_, rest) = pem.split_once("-----BEGIN ").ok_or(KeyProblem::NotPem)?;
-        let (kind, rest) = rest.split_once("-----").ok_or(KeyProblem::NotPem)?;
+        let (_, rest) = pem.split_once("-----BEGIN ").ok_or(NOT_PEM)?;
+        let (kind, rest) = rest.split_once("-----").ok_or(NOT_PEM)?;
         match kind {
             "PRIVATE KEY" => {}
-            "ENCRYPTED PRIVATE KEY" => return Err(KeyProblem::Encrypted),
-            _ => return Err(KeyProblem::OtherPem),
+            "ENCRYPTED PRIVATE KEY" => return Err(ENCRYPTED),
+            _ => return Err(OTHER_PEM),
         }
-        let (body, _) = rest.split_once("-----END").ok_or(KeyProblem::NotPem)?;
+        let (body, _) = rest.split_once("-----END").ok_or(NOT_PEM)?;
         let body: String = body.split_whitespace().collect();
-        let der = STANDARD.decode(body).map_err(|_| KeyProblem::NotPem)?;
+        let der = STANDARD.decode(body).map_err(|_| NOT_PEM)?;
         let algorithm = &signature::ECDSA_P256_SHA256_FIXED_SIGNING;
         if let Ok(key) = EcdsaKeyPair::from_pkcs8(algorithm, &der, &SystemRandom::new()) {
             return Ok(Self::P256(key));
@@ -70,7 +46,7 @@ impl SigningKey {
         // Many tools write the older form of these keys.
         Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der)
             .map(Self::Ed25519)
-            .map_err(|_| KeyProblem::NotUsable)
+            .map_err(|_| NOT_USABLE)
     }
 
     /// The name of its algorithm in a JSON Web Signature.
@@ -188,22 +164,13 @@ mod tests {
     #[test]
     fn what_is_no_key_is_told_apart() {
         let problem = |text: &str| SigningKey::from_pem(text).err();
-        assert_eq!(problem("secret"), Some(KeyProblem::NotPem));
-        assert_eq!(
-            problem("-----BEGIN PRIVATE KEY-----"),
-            Some(KeyProblem::NotPem)
-        );
-        assert_eq!(
-            problem(&pem("EC PRIVATE KEY", b"x")),
-            Some(KeyProblem::OtherPem)
-        );
+        assert_eq!(problem("secret"), Some(NOT_PEM));
+        assert_eq!(problem("-----BEGIN PRIVATE KEY-----"), Some(NOT_PEM));
+        assert_eq!(problem(&pem("EC PRIVATE KEY", b"x")), Some(OTHER_PEM));
         assert_eq!(
             problem(&pem("ENCRYPTED PRIVATE KEY", b"x")),
-            Some(KeyProblem::Encrypted)
+            Some(ENCRYPTED)
         );
-        assert_eq!(
-            problem(&pem("PRIVATE KEY", b"x")),
-            Some(KeyProblem::NotUsable)
-        );
+        assert_eq!(problem(&pem("PRIVATE KEY", b"x")), Some(NOT_USABLE));
     }
 }

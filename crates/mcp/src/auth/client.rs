@@ -1,4 +1,5 @@
-//! The HTTP client of the Streamable HTTP transport, with a token where the server wants one.
+//! The HTTP client of the Streamable HTTP transport, with a token where the server wants one. How large an event may be
+//! is for [`Requests`] to know, not for the SDK.
 
 use std::io;
 use std::sync::Arc;
@@ -7,7 +8,6 @@ use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_client::{StreamableHttpClient, StreamableHttpPostResponse};
 
 use super::super::events::Events;
-use super::super::frames::LARGEST_FRAME;
 use super::super::http::{Headers, HttpError, Requests};
 use super::{Challenge, NoToken, TokenSource};
 
@@ -59,41 +59,20 @@ impl StreamableHttpClient for HttpClient {
         uri: Arc<str>,
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
-        auth_header: Option<String>,
-        headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let bound = LARGEST_FRAME;
-        self.post_message_with_max_sse_event_size(
-            uri,
-            message,
-            session_id,
-            auth_header,
-            headers,
-            bound,
-        )
-        .await
-    }
-
-    async fn post_message_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session_id: Option<Arc<str>>,
         _auth_header: Option<String>,
         headers: Headers,
-        bound: usize,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let session_id = session_id.as_deref();
         let (uri, message) = (&*uri, &message);
-        self.authorized(|requests, token| {
+        let response = self.authorized(|requests, token| {
             let headers = headers.clone();
             async move {
                 requests
-                    .post(uri, message, session_id, token, headers, bound)
+                    .post(uri, message, session_id, token, headers)
                     .await
             }
-        })
-        .await
+        });
+        self.requests.watcher().check(response.await?, message)
     }
 
     async fn delete_session(
@@ -116,40 +95,20 @@ impl StreamableHttpClient for HttpClient {
         uri: Arc<str>,
         session_id: Option<Arc<str>>,
         last_event_id: Option<String>,
-        auth_header: Option<String>,
-        headers: Headers,
-    ) -> Result<Events, HttpError> {
-        let bound = LARGEST_FRAME;
-        self.get_stream_with_max_sse_event_size(
-            uri,
-            session_id,
-            last_event_id,
-            auth_header,
-            headers,
-            bound,
-        )
-        .await
-    }
-
-    async fn get_stream_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        session_id: Option<Arc<str>>,
-        last_event_id: Option<String>,
         _auth_header: Option<String>,
         headers: Headers,
-        bound: usize,
     ) -> Result<Events, HttpError> {
-        let session_id = session_id.as_deref();
-        let uri = &*uri;
-        self.authorized(|requests, token| {
-            let (last_event_id, headers) = (last_event_id.clone(), headers.clone());
+        let (uri, session_id, last_id) = (&*uri, session_id.as_deref(), last_event_id.as_deref());
+        let events = self.authorized(|requests, token| {
+            let headers = headers.clone();
             async move {
                 requests
-                    .get_events(uri, session_id, last_event_id, token, headers, bound)
+                    .get_events(uri, session_id, last_id, token, headers)
                     .await
             }
-        })
-        .await
+        });
+        // A stream of answers is one that is taken up again; the handshake takes up none.
+        let carries = last_id.is_some();
+        Ok(self.requests.watcher().watch(events.await?, None, carries))
     }
 }

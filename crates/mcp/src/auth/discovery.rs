@@ -1,12 +1,13 @@
 //! Where a server's tokens come from: its own metadata (RFC 9728), then that of its authorization server
 //! (RFC 8414, or OpenID Connect).
 
+use cuecard_runtime::provider::reason;
 use futures::StreamExt as _;
 use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 
-use super::super::http::{innermost, is_loopback};
+use super::super::http::is_loopback;
 use super::super::text::{clean, cut, url as shown_url};
 use super::{Challenge, NoToken};
 
@@ -230,7 +231,7 @@ async fn get_json(http: &reqwest::Client, url: Url) -> Result<Option<Value>, NoT
         .send()
         .await;
     let response = response.map_err(|error| {
-        let reason = innermost(&error);
+        let reason = reason(&error);
         NoToken(format!("`{place}` can't be read: {reason}"))
     })?;
     if response.status() != StatusCode::OK {

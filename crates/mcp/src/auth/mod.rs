@@ -26,6 +26,7 @@ use discovery::{TokenEndpoint, json_body};
 use super::link::Link;
 use super::text::{clean, cut, url as shown_url};
 use cuecard_runtime::clock::{Clock, Stopwatch};
+use cuecard_runtime::provider::reason;
 
 /// How long one request to an authorization server may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -230,7 +231,7 @@ impl TokenSource {
         let since = Stopwatch::start();
         let place = shown_url(endpoint.url.as_str());
         let unreachable = |error: &reqwest::Error| {
-            let reason = super::http::innermost(error);
+            let reason = reason(error);
             NoToken(format!(
                 "the token endpoint `{place}` can't be reached: {reason}"
             ))

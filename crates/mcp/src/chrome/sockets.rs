@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use tokio::net::UnixStream;
 
-use crate::error::{SocketProblem, StartErrorKind};
+use crate::error::{Advice, StartErrorKind};
+use crate::text::clean;
 use crate::unix;
 
 /// How long a socket may take to accept.
@@ -21,10 +22,15 @@ const MOST_TOLD: usize = 5;
 pub(super) async fn connect(
     environment: &[(OsString, OsString)],
 ) -> Result<UnixStream, StartErrorKind> {
-    let no_chrome = |looked: String, refused| StartErrorKind::NoChrome { looked, refused };
+    let no_chrome = |why: &str| StartErrorKind::Unusable {
+        text: format!("cannot be reached: {}", clean(why)),
+        help: Advice::Do(
+            "start Chrome, with the extension Claude in Chrome installed and connected; or define `claude-in-chrome` in a config",
+        ),
+    };
     let Some(folder) = folder(environment) else {
-        let looked = "the variable `USER`, which names its folder, is not set".to_owned();
-        return Err(no_chrome(looked, Vec::new()));
+        let why = "the variable `USER`, which names its folder, is not set";
+        return Err(no_chrome(why));
     };
     let shown = folder.display().to_string();
     let mut refused = Vec::new();
@@ -38,11 +44,13 @@ pub(super) async fn connect(
             refused.push(format!("`{name}`: {problem}"));
         }
     }
-    let looked = match refused.is_empty() {
-        true => format!("there is no socket in `{shown}`"),
-        false => format!("`{shown}`"),
-    };
-    Err(no_chrome(looked, refused))
+    Err(no_chrome(&match refused.as_slice() {
+        [] => format!("there is no socket in `{shown}`"),
+        refused => format!(
+            "no socket in `{shown}` accepts a connection ({})",
+            refused.join("; ")
+        ),
+    }))
 }
 
 /// The folder of the sockets.
@@ -88,15 +96,7 @@ async fn try_one(path: &Path) -> Result<UnixStream, String> {
     }
     match tokio::time::timeout(PATIENCE, unix::connect(path)).await {
         Ok(Ok(stream)) => Ok(stream),
-        Ok(Err(StartErrorKind::Socket { problem, .. })) => Err(match problem {
-            SocketProblem::Missing => "it no longer exists".to_owned(),
-            SocketProblem::NotASocket => "it is not a socket".to_owned(),
-            SocketProblem::Refused => "nothing is listening".to_owned(),
-            SocketProblem::Denied => "permission denied".to_owned(),
-            SocketProblem::TooLong { .. } => "its path is too long".to_owned(),
-            SocketProblem::Other(text) => text,
-        }),
-        Ok(Err(_)) => Err("it can't be used".to_owned()),
+        Ok(Err((why, _))) => Err(why),
         Err(_) => Err("it did not accept the connection within a second".to_owned()),
     }
 }

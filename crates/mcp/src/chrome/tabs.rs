@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::execute_tool;
-use crate::error::StartErrorKind;
+use crate::error::{Advice, StartErrorKind, quote};
 use crate::frames::{FrameSink as _, Read};
 use crate::streams::{LengthReader, StreamWriter};
 
@@ -30,8 +30,12 @@ pub(super) async fn find(
         .iter()
         .find_map(|value| number(&value["tabId"]))
         .or_else(|| texts.iter().find_map(|text| after_tab_id(text)))
-        .ok_or_else(|| StartErrorKind::NoTab {
-            text: texts.join(" "),
+        .ok_or_else(|| StartErrorKind::Unusable {
+            text: format!(
+                "has no tab to work in, and did not open one{}",
+                quote(&texts.join(" "))
+            ),
+            help: Advice::Do("open a tab in Chrome that the extension may use"),
         })
 }
 

@@ -313,7 +313,7 @@ async fn the_first_socket_that_accepts_is_taken_and_the_others_are_told() {
     let (temp, folder) = temp();
     let refusal = || async {
         let error = start(temp.path()).await.expect_err("nobody accepts");
-        assert!(matches!(error.kind, StartErrorKind::NoChrome { .. }));
+        assert!(matches!(error.kind, StartErrorKind::Unusable { .. }));
         assert!(error.help().expect("help").contains("start Chrome"));
         error.to_string()
     };
@@ -329,7 +329,7 @@ async fn the_first_socket_that_accepts_is_taken_and_the_others_are_told() {
         refusal().await,
         format!(
             "server `claude-in-chrome` cannot be reached: no socket in `{shown}` accepts a \
-             connection (`1.sock`: nothing is listening; `2.sock`: it is not a socket)"
+             connection (`1.sock`: nothing is listening on it; `2.sock`: it is not a socket)"
         )
     );
     let listener = UnixListener::bind(folder.join("4.sock")).expect("a socket");

@@ -1,7 +1,9 @@
 //! What an address says about how a server is reached.
 
+use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
+use super::fields::cut;
 use super::keys::Kind;
 
 /// How a server is reached, and where.
@@ -24,36 +26,19 @@ pub(super) enum Address {
     },
 }
 
-/// Why an address can't be used.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum AddressProblem {
-    Empty,
-    NoUrl(String),
-    NoScheme,
-    /// The scheme is that of another type.
-    OtherType {
-        word: &'static str,
-        scheme: String,
-        help: &'static str,
-    },
-    /// The address of a socket without a whole path.
-    NoPath,
-    BadSocketPath,
-}
+/// Why an address can't be used, as words that follow its name, and what to do about it.
+pub(super) type AddressProblem = (String, Option<&'static str>);
 
 /// The path of the endpoint where the address of a socket names none.
 const ENDPOINT: &str = "/mcp";
 
 /// Reads an address whose variables are filled in. Without a type the scheme decides.
 pub(super) fn read(text: &str, kind: Option<Kind>) -> Result<Address, AddressProblem> {
-    if text.is_empty() {
-        return Err(AddressProblem::Empty);
-    }
     let scheme = scheme(text);
-    let other = |word, help| AddressProblem::OtherType {
-        word,
-        scheme: format!("{}:", scheme.as_deref().unwrap_or_default()),
-        help,
+    let other = |word, help| {
+        let scheme = cut(&format!("{}:", scheme.as_deref().unwrap_or_default()));
+        let what = format!("begins with `{scheme}`, which does not fit `\"type\": \"{word}\"`");
+        (what, Some(help))
     };
     match (scheme.as_deref(), kind) {
         (Some("http" | "https"), Some(Kind::WebSocket)) => Err(other(
@@ -97,11 +82,22 @@ pub(super) fn read(text: &str, kind: Option<Kind>) -> Result<Address, AddressPro
         )),
         (None, Some(Kind::Unix)) => Ok(Address::Unix(text.to_owned())),
         _ if text.contains("://") => Err(match Url::parse(text) {
-            Err(error) => AddressProblem::NoUrl(error.to_string()),
-            Ok(_) => AddressProblem::NoScheme,
+            Err(error) => no_url(error),
+            Ok(_) => no_scheme(),
         }),
-        _ => Err(AddressProblem::NoScheme),
+        _ => Err(no_scheme()),
     }
+}
+
+fn no_url(error: impl std::fmt::Display) -> AddressProblem {
+    (format!("is not a valid URL: {error}"), None)
+}
+
+fn no_scheme() -> AddressProblem {
+    let what =
+        "must begin with `http://`, `https://`, `ws://`, `wss://`, `unix://` or `http+unix://`";
+    let help = "write the whole address, as in \"http://localhost:8000/mcp\"";
+    (what.to_owned(), Some(help))
 }
 
 /// What stands before the first colon, if it can be a scheme.
@@ -115,10 +111,8 @@ fn scheme(text: &str) -> Option<String> {
 }
 
 fn checked(text: &str) -> Result<String, AddressProblem> {
-    match Url::parse(text) {
-        Ok(_) => Ok(text.to_owned()),
-        Err(error) => Err(AddressProblem::NoUrl(error.to_string())),
-    }
+    Url::parse(text).map_err(no_url)?;
+    Ok(text.to_owned())
 }
 
 /// What follows the scheme and two slashes, if they are there.
@@ -135,7 +129,9 @@ fn socket_path(written: &str) -> Result<String, AddressProblem> {
         None => written,
     };
     if !written.starts_with('/') && !written.starts_with("~/") {
-        return Err(AddressProblem::NoPath);
+        let what = "is not a socket path: it must start with `/` or `~/`";
+        let help = "write three slashes, as in \"unix:///run/notes.sock\"";
+        return Err((what.to_owned(), Some(help)));
     }
     unescaped(written)
 }
@@ -156,8 +152,7 @@ fn http_over_socket(rest: &str) -> Result<Address, AddressProblem> {
         },
     };
     let path = if path.is_empty() { ENDPOINT } else { path };
-    let url = Url::parse(&format!("http://localhost{path}"))
-        .map_err(|error| AddressProblem::NoUrl(error.to_string()))?;
+    let url = Url::parse(&format!("http://localhost{path}")).map_err(no_url)?;
     let mut path = url.path().to_owned();
     if let Some(query) = url.query() {
         path.push('?');
@@ -168,9 +163,13 @@ fn http_over_socket(rest: &str) -> Result<Address, AddressProblem> {
 
 /// A path with what is escaped in it.
 fn unescaped(text: &str) -> Result<String, AddressProblem> {
-    match String::from_utf8(crate::text::unescaped(text)) {
+    match String::from_utf8(percent_decode_str(text).collect()) {
         Ok(text) if !text.contains('\0') => Ok(text),
-        _ => Err(AddressProblem::BadSocketPath),
+        _ => {
+            let what = "contains a path that is not UTF-8, or a NUL byte";
+            let help = "write the characters of the path as they are";
+            Err((what.to_owned(), Some(help)))
+        }
     }
 }
 
@@ -218,10 +217,8 @@ mod tests {
             ("unix:///s", Kind::WebSocket, "ws"),
             ("http+unix:///s", Kind::Sse, "sse"),
         ] {
-            let Err(AddressProblem::OtherType { word: told, .. }) = read(text, Some(kind)) else {
-                panic!("{text} is taken");
-            };
-            assert_eq!(told, word, "{text}");
+            let (what, _) = read(text, Some(kind)).expect_err(text);
+            assert!(what.ends_with(&format!("\"{word}\"`")), "{text}: {what}");
         }
     }
 
@@ -237,14 +234,12 @@ mod tests {
             assert_eq!(read(written, None), socket(path), "{written}");
         }
         for written in ["unix://run/x.sock", "unix://", "unix:", "http+unix://h/mcp"] {
-            assert_eq!(
-                read(written, None),
-                Err(AddressProblem::NoPath),
-                "{written}"
-            );
+            let (what, _) = read(written, None).expect_err(written);
+            assert!(what.starts_with("is not a socket path"), "{what}");
         }
         for written in ["unix:///%00", "unix:///%ff"] {
-            assert_eq!(read(written, None), Err(AddressProblem::BadSocketPath));
+            let (what, _) = read(written, None).expect_err(written);
+            assert!(what.contains("NUL"), "{what}");
         }
     }
 

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
-use cuecard_source::json::{Member, Node};
-use cuecard_source::value::Redactor;
+use cuecard_source::json::Member;
 use reqwest::header::HeaderName;
 
 use super::ConfigFile;
 use super::auth::Auth;
-use super::fields::{Field, MAX_PROPOSED, article, cut, json};
+use super::fields::{Field, article, cut};
 use super::findings::{Findings, Located, Problems};
 use super::keys::{ADDRESS_KEYS, Kind, PROTOCOLS, TYPES};
 use crate::Protocol;
@@ -22,6 +21,8 @@ const LONG_TIMEOUT: f64 = 3600.0;
 const LONGEST_TIMEOUT: f64 = 1e9;
 /// The name of a project's config that other programs read too.
 const SHARED: &str = ".mcp.json";
+/// What its arguments are is not repeated, since they may be secrets.
+const SPLIT: &str = r#"write "command": "npx", "args": ["…"]"#;
 const SECONDS: &str = "write seconds, such as 30 or 0.5; the default is 60";
 /// The longest name of a server, in bytes.
 const LONGEST_NAME: usize = 256;
@@ -64,7 +65,6 @@ pub(super) enum Reach<'n> {
 /// none of the findings, and neither are the warnings that came with it.
 pub(super) fn read<'n>(
     findings: &mut Findings<'_>,
-    redactor: &Redactor,
     file: &ConfigFile,
     list: &Located<'n>,
     member: &'n Member,
@@ -72,7 +72,6 @@ pub(super) fn read<'n>(
     let here = list.child(&member.key, &member.value);
     let mut reader = EntryReader {
         findings: &mut *findings,
-        redactor,
         name: &member.key,
         name_span: member.key_span,
         here,
@@ -113,7 +112,6 @@ fn in_words(problem: Diagnostic) -> String {
 /// Reads one entry; what it is made of is spread over the files beside this one.
 pub(super) struct EntryReader<'f, 's, 'n> {
     pub findings: &'f mut Findings<'s>,
-    pub redactor: &'f Redactor,
     pub name: &'n str,
     pub name_span: Span,
     pub here: Located<'n>,
@@ -262,13 +260,8 @@ impl<'n> EntryReader<'_, '_, 'n> {
             .here
             .get("cwd")
             .and_then(|cwd| self.field(&cwd, "cwd".to_owned()));
-        if let Some(items) = command.node.as_array() {
-            let words: Option<Vec<&str>> = items.iter().map(Node::as_str).collect();
-            let help = match words.as_deref() {
-                Some([program, args @ ..]) => self.split_command(program, args),
-                _ => r#"write "command": "npx", "args": ["…"]"#.to_owned(),
-            };
-            self.wrong_kind(command, "command", "a string", Some(help));
+        if command.node.as_array().is_some() {
+            self.wrong_kind(command, "command", "a string", Some(SPLIT.to_owned()));
             return None;
         }
         let command = self.field(command, "command".to_owned())?;
@@ -284,38 +277,17 @@ impl<'n> EntryReader<'_, '_, 'n> {
 
     /// A command with its arguments in one string is looked up as the name of one program.
     fn warn_of_whole_line(&mut self, command: &Field<'n>, is_alone: bool) {
-        let mut words = command.text.split_whitespace();
-        let Some(program) = words.next() else {
-            return;
-        };
-        let args: Vec<&str> = words.collect();
-        if is_alone && !args.is_empty() && !program.contains(['/', '\\', '$', '~']) {
+        let is_line = command.text.split_whitespace().nth(1).is_some();
+        let program = command.text.split_whitespace().next().unwrap_or_default();
+        if is_alone && is_line && !program.contains(['/', '\\', '$', '~']) {
             let message = format!(
                 "`command` of {} is used as the name of one program, including spaces",
                 self.whose()
             );
-            let warning = self
-                .findings
-                .found(
-                    Severity::Warning,
-                    codes::CONFIG_INVALID,
-                    command.span,
-                    &command.pointer,
-                    message,
-                )
-                .with_help(self.split_command(program, &args));
-            self.warn(warning);
+            let (span, pointer) = (command.span, &command.pointer);
+            let warning = self.findings.warning(span, pointer, message);
+            self.warn(warning.with_help(SPLIT));
         }
-    }
-
-    fn split_command(&self, program: &str, args: &[&str]) -> String {
-        let args: Vec<&str> = args.iter().copied().take(MAX_PROPOSED).collect();
-        let text = format!(
-            r#"write "command": {}, "args": {}"#,
-            json(&program.into()),
-            json(&args.into())
-        );
-        self.redactor.text(&text).into_owned()
     }
 
     fn address(
@@ -385,11 +357,11 @@ impl<'n> EntryReader<'_, '_, 'n> {
                 "the `timeout` {number} of {} is in milliseconds, as Claude Code has it",
                 self.whose()
             );
-            let (span, pointer) = (value.node.span, &value.pointer);
-            let code = codes::TIME_MILLISECONDS;
-            let note = self
-                .findings
-                .found(Severity::Note, code, span, pointer, message);
+            let note = Diagnostic {
+                severity: Severity::Note,
+                code: codes::TIME_MILLISECONDS,
+                ..self.findings.invalid(&value, message)
+            };
             self.warn(
                 note.with_help(
                     "in a file that only Cuecard reads, and up to 3600, it is in seconds",
@@ -402,20 +374,15 @@ impl<'n> EntryReader<'_, '_, 'n> {
                 "`timeout` of {} is {seconds} seconds, which is more than an hour: did you mean milliseconds?",
                 self.whose()
             );
-            let warning = self
-                .findings
-                .found(
-                    Severity::Warning,
-                    codes::TIME_MILLISECONDS,
-                    value.node.span,
-                    &value.pointer,
-                    message,
-                )
-                .with_help(format!(
-                    "`timeout` is in seconds: write {} if you meant milliseconds",
-                    seconds / 1000.0
-                ));
-            self.warn(warning);
+            let warning = Diagnostic {
+                severity: Severity::Warning,
+                code: codes::TIME_MILLISECONDS,
+                ..self.findings.invalid(&value, message)
+            };
+            self.warn(warning.with_help(format!(
+                "`timeout` is in seconds: write {} if you meant milliseconds",
+                seconds / 1000.0
+            )));
         }
         Some(duration)
     }

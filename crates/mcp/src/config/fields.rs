@@ -1,7 +1,7 @@
 //! Typed access to the values of an entry, and how findings about them begin.
 
 use cuecard_source::Span;
-use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
+use cuecard_source::diagnostic::{Diagnostic, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
 
 use super::entry::EntryReader;
@@ -13,8 +13,6 @@ pub(super) const SERVER_LISTS: &[&str] = &["mcpServers", "servers"];
 
 /// How much of a name or word a message repeats, in characters.
 const LONGEST_SHOWN: usize = 60;
-/// How many words a message proposes.
-pub(super) const MAX_PROPOSED: usize = 12;
 
 /// A text of an entry.
 pub(super) struct Field<'n> {
@@ -59,15 +57,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
             return Vec::new();
         };
         let Some(items) = value.node.as_array() else {
-            let words: Vec<&str> = value
-                .node
-                .as_str()
-                .unwrap_or("…")
-                .split_whitespace()
-                .take(MAX_PROPOSED)
-                .collect();
-            let help = format!("write \"{key}\": {}", json(&words.into()));
-            let help = self.redactor.text(&help).into_owned();
+            let help = format!("write \"{key}\": [\"…\"]");
             self.wrong_kind(&value, key, "an array of strings", Some(help));
             return Vec::new();
         };
@@ -192,35 +182,17 @@ impl<'n> EntryReader<'_, '_, 'n> {
     }
 
     pub(super) fn found(&self, field: &Field<'_>, message: String) -> Diagnostic {
-        self.findings.found(
-            Severity::Error,
-            codes::CONFIG_INVALID,
-            field.span,
-            &field.pointer,
-            message,
-        )
+        self.findings.error(field.span, &field.pointer, message)
     }
 
     /// An error about the entry as a whole.
     pub(super) fn found_at(&self, span: Span, message: String) -> Diagnostic {
-        self.findings.found(
-            Severity::Error,
-            codes::CONFIG_INVALID,
-            span,
-            &self.here.pointer,
-            message,
-        )
+        self.findings.error(span, &self.here.pointer, message)
     }
 
     pub(super) fn warning_at(&self, member: &'n Member, message: String) -> Diagnostic {
         let pointer = self.here.child(&member.key, &member.value).pointer;
-        self.findings.found(
-            Severity::Warning,
-            codes::CONFIG_INVALID,
-            member.key_span,
-            &pointer,
-            message,
-        )
+        self.findings.warning(member.key_span, &pointer, message)
     }
 
     pub(super) fn whose(&self) -> String {
@@ -252,8 +224,4 @@ fn either<'w>(words: impl Iterator<Item = &'w str>) -> String {
         [start @ .., last] if !start.is_empty() => format!("{} or {last}", start.join(", ")),
         words => words.concat(),
     }
-}
-
-pub(super) fn json(value: &serde_json::Value) -> String {
-    value.to_string()
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use cuecard_source::diagnostic::{Code, Diagnostic, Severity, codes};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::json::Node;
 use cuecard_source::value::push_pointer;
 use cuecard_source::{SourceFile, Span};
@@ -15,7 +15,6 @@ pub(super) const MAX_FINDINGS: usize = 100;
 
 /// The findings of one file.
 pub(super) struct Findings<'a> {
-    /// The text with secrets painted over: what findings point into.
     source: &'a SourceFile,
     list: Vec<Diagnostic>,
     errors_left_off: usize,
@@ -51,32 +50,23 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A finding about the text under `span`, to be completed and added.
-    pub(super) fn found(
-        &self,
-        severity: Severity,
-        code: Code,
-        span: Span,
-        pointer: &str,
-        message: String,
-    ) -> Diagnostic {
-        let diagnostic = match severity {
-            Severity::Error => Diagnostic::error(code, message),
-            Severity::Warning => Diagnostic::warning(code, message),
-            Severity::Note => Diagnostic::note(code, message),
-        };
-        diagnostic.at(self.source, span).with_pointer(pointer)
+    /// An error about the text under `span`, to be completed and added.
+    pub(super) fn error(&self, span: Span, pointer: &str, message: String) -> Diagnostic {
+        let error = Diagnostic::error(codes::CONFIG_INVALID, message);
+        error.at(self.source, span).with_pointer(pointer)
+    }
+
+    /// The same as a warning.
+    pub(super) fn warning(&self, span: Span, pointer: &str, message: String) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Warning,
+            ..self.error(span, pointer, message)
+        }
     }
 
     /// An error about the shape of the file.
     pub(super) fn invalid(&self, at: &Located<'_>, message: String) -> Diagnostic {
-        self.found(
-            Severity::Error,
-            codes::CONFIG_INVALID,
-            at.node.span,
-            &at.pointer,
-            message,
-        )
+        self.error(at.node.span, &at.pointer, message)
     }
 
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {

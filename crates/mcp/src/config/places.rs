@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 
+use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::{SourceFile, Span};
 
@@ -287,7 +288,11 @@ impl Candidate {
                 Some(problem) => problem,
             },
             Err(error) => {
-                let message = format!("config `{}` can't be read: {}", self.name(), reason(&error));
+                let message = format!(
+                    "config `{}` can't be read: {}",
+                    self.name(),
+                    io_reason(&error)
+                );
                 let help = match self.named_by {
                     NamedBy::Search => {
                         "make it readable, or name another file with `--config`".to_owned()
@@ -338,10 +343,7 @@ impl Candidate {
 
     fn not_utf8(&self, valid: usize, bytes: &[u8]) -> Diagnostic {
         let text = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
-        // Only the position is of use: the text before it may hold secrets.
-        let everything = 0..text.len();
-        let text = cuecard_runtime::env_file::painted(&text, &[everything]);
-        let source = SourceFile::new(self.name(), text);
+        let source = SourceFile::withheld(self.name(), &text);
         Diagnostic::error(codes::CONFIG_INVALID, "the file is not UTF-8 text")
             .at(&source, Span::new(valid, valid))
             .with_help("save it as UTF-8")
@@ -365,11 +367,4 @@ impl Candidate {
 /// Whether there is no such file, be it that a folder on the way to it is none.
 fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-/// The operating system's words without its number.
-fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    text.to_lowercase()
 }

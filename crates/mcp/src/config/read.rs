@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
+use cuecard_source::diagnostic::{Diagnostic, Severity, did_you_mean};
 use cuecard_source::json::{self, Node};
 use cuecard_source::{SourceFile, Span};
 
@@ -47,23 +47,12 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
         };
     }
     let parsed = text::parse(text, syntax);
-    let shown = parsed.shown;
-    let source = SourceFile::new(file.shown.display().to_string(), shown.text);
+    let source = SourceFile::withheld(file.shown.display().to_string(), text);
     let mut findings = Findings::new(&source);
     for mistake in &parsed.mistakes {
-        let message = shown.redactor.text(&mistake.message).into_owned();
-        let mut diagnostic = findings.found(
-            Severity::Error,
-            codes::CONFIG_INVALID,
-            mistake.span,
-            "",
-            message,
-        );
+        let mut diagnostic = findings.error(mistake.span, "", mistake.message.clone());
         diagnostic.pointer = None;
-        diagnostic.help = mistake
-            .help
-            .as_ref()
-            .map(|help| shown.redactor.text(help).into_owned());
+        diagnostic.help.clone_from(&mistake.help);
         findings.add(diagnostic);
     }
     let mut servers = Vec::new();
@@ -83,7 +72,7 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
                     break 'lists;
                 }
                 let found_so_far = findings.count();
-                let entry = entry::read(&mut findings, &shown.redactor, file, list, member);
+                let entry = entry::read(&mut findings, file, list, member);
                 let mut server = match entry {
                     Ok(entry) => resolver.resolve(&entry, &mut findings),
                     Err(problem) => resolver.unusable(&member.key, *problem),
@@ -149,8 +138,10 @@ fn lists<'n>(
                 false => (Severity::Warning, "ignored"),
             };
             let message = format!("`{}` is {effect}", cut(&member.key));
-            let code = codes::CONFIG_INVALID;
-            let found = findings.found(severity, code, member.key_span, &value.pointer, message);
+            let found = Diagnostic {
+                severity,
+                ..findings.error(member.key_span, &value.pointer, message)
+            };
             findings.add(found.with_label(format!("did you mean `{list}`?")));
         }
     }
@@ -193,11 +184,7 @@ fn no_list(findings: &mut Findings<'_>, root: &Located<'_>, syntax: Syntax) {
         r#"a config looks like this: { "mcpServers": { "NAME": { "command": "…" } } }"#.to_owned()
     };
     let message = "this file has neither `mcpServers` nor `servers`".to_owned();
-    findings.add(
-        findings
-            .found(Severity::Error, codes::CONFIG_INVALID, brace, "", message)
-            .with_help(help),
-    );
+    findings.add(findings.error(brace, "", message).with_help(help));
 }
 
 fn duplicate(
@@ -213,13 +200,7 @@ fn duplicate(
         cut(&member.key)
     );
     let line = source.position(first.start).line;
-    let error = findings.found(
-        Severity::Error,
-        codes::CONFIG_INVALID,
-        member.key_span,
-        &pointer,
-        message,
-    );
+    let error = findings.error(member.key_span, &pointer, message);
     findings.add(
         error
             .with_label(format!("first defined on line {line}"))
@@ -229,12 +210,6 @@ fn duplicate(
 
 fn too_many(findings: &mut Findings<'_>, list: &Located<'_>, member: &json::Member) {
     let message = format!("the file lists more than {MAX_SERVERS} servers");
-    let error = findings.found(
-        Severity::Error,
-        codes::CONFIG_INVALID,
-        member.key_span,
-        &list.pointer,
-        message,
-    );
+    let error = findings.error(member.key_span, &list.pointer, message);
     findings.add(error.with_help("remove those that no scenario uses"));
 }

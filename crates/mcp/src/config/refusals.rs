@@ -24,35 +24,11 @@ impl Resolver<'_> {
         &self,
         entry: &Entry<'_>,
         field: &Field<'_>,
-        problem: &AddressProblem,
+        (what, help): &AddressProblem,
     ) -> Diagnostic {
-        let whole = "write the whole address, as in \"http://localhost:8000/mcp\"";
-        match problem {
-            AddressProblem::Empty => self.empty(entry, field),
-            AddressProblem::NoUrl(reason) => {
-                self.about(entry, field, &format!("is not a valid URL: {reason}"))
-            }
-            AddressProblem::NoScheme => self
-                .about(
-                    entry,
-                    field,
-                    "must begin with `http://`, `https://`, `ws://`, `wss://`, `unix://` or `http+unix://`",
-                )
-                .with_help(whole),
-            AddressProblem::OtherType { word, scheme, help } => self
-                .about(
-                    entry,
-                    field,
-                    &format!("begins with `{}`, which does not fit `\"type\": \"{word}\"`", cut(scheme)),
-                )
-                .with_help(*help),
-            AddressProblem::NoPath => self
-                .about(entry, field, "is not a socket path: it must start with `/` or `~/`")
-                .with_help("write three slashes, as in \"unix:///run/notes.sock\""),
-            AddressProblem::BadSocketPath => self
-                .about(entry, field, "contains a path that is not UTF-8, or a NUL byte")
-                .with_help("write the characters of the path as they are"),
-        }
+        let mut problem = self.about(entry, field, what);
+        problem.help = help.map(str::to_owned);
+        problem
     }
 
     pub(super) fn headers_without_http(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {

@@ -29,7 +29,7 @@ const BUDGET: usize = 16 * 1024 * 1024;
 pub(super) struct Resolver<'a> {
     /// The text as it was parsed.
     pub text: &'a str,
-    /// The same with secrets painted over.
+    /// The same, of which nothing is shown.
     pub source: &'a SourceFile,
     pub file: &'a ConfigFile,
     pub search: &'a ConfigSearch<'a>,
@@ -74,7 +74,7 @@ impl<'a> Resolver<'a> {
             is_disabled: false,
             from: self.file.shown.clone(),
             project_local: self.file.project_local,
-            // Nothing of such an entry is ever used, and its findings show a text without secrets.
+            // Nothing of such an entry is ever used, and its findings show nothing of it.
             secrets: Vec::new(),
             env_file: None,
             timeout: None,
@@ -196,6 +196,9 @@ impl<'a> Resolver<'a> {
                 }
                 if let Some(problem) = gathering.problem() {
                     return Err(Box::new(problem));
+                }
+                if url.is_empty() {
+                    return Err(Box::new(self.empty(entry, field)));
                 }
                 let kind = kind.map(|(kind, _)| kind);
                 let address = address::read(&url, kind)

@@ -287,7 +287,7 @@ impl Demo {
             ));
         }
         let rgb = picture::colour(&color)?;
-        let file = picture::png(width, height, rgb);
+        let file = picture::png(width, height, rgb).map_err(|error| error.to_string())?;
         let [red, green, blue] = rgb;
         let made = PictureMade {
             width,

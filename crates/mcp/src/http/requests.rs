@@ -20,7 +20,9 @@ use rmcp::transport::streamable_http_client::{
 use serde_json::{Map, Value, json};
 
 use super::super::events::{Events, events};
+use super::super::frames::LARGEST_FRAME;
 use super::super::link::Link;
+use super::watch::Watcher;
 
 pub(in super::super) type HttpError = StreamableHttpError<reqwest::Error>;
 pub(in super::super) type Headers = HashMap<HeaderName, HeaderValue>;
@@ -48,7 +50,11 @@ impl Requests {
         Self { http, link }
     }
 
-    /// Sends `message`. An answer, or an event of one, has `max_bytes` bytes at most.
+    pub(in super::super) fn watcher(&self) -> Watcher<'_> {
+        Watcher { link: &self.link }
+    }
+
+    /// Sends `message`.
     pub(in super::super) async fn post(
         &self,
         uri: &str,
@@ -56,7 +62,6 @@ impl Requests {
         session_id: Option<&str>,
         token: Option<String>,
         headers: Headers,
-        max_bytes: usize,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
         let request = self
             .http
@@ -86,11 +91,11 @@ impl Requests {
         }
         match kind.as_deref() {
             Some(kind) if kind.starts_with(EVENT_STREAM) => {
-                let events = events(response.bytes_stream(), max_bytes);
+                let events = events(response.bytes_stream(), LARGEST_FRAME);
                 Ok(StreamableHttpPostResponse::Sse(events, new_session))
             }
             Some(kind) if kind.starts_with(JSON) => {
-                let body = body(response, max_bytes).await?;
+                let body = body(response, LARGEST_FRAME).await?;
                 let whole = self.link.mended(&body);
                 let carried = is_call(message).then(|| carried(&whole)).flatten();
                 match serde_json::from_slice(carried.as_deref().unwrap_or(&whole)) {
@@ -113,10 +118,9 @@ impl Requests {
         &self,
         uri: &str,
         session_id: Option<&str>,
-        last_event_id: Option<String>,
+        last_event_id: Option<&str>,
         token: Option<String>,
         headers: Headers,
-        max_bytes: usize,
     ) -> Result<Events, HttpError> {
         let mut request = self
             .http
@@ -138,7 +142,7 @@ impl Requests {
         let response = response.error_for_status().map_err(HttpError::Client)?;
         match text(response.headers(), CONTENT_TYPE.as_str()) {
             Some(kind) if kind.starts_with(EVENT_STREAM) || kind.starts_with(JSON) => {
-                Ok(events(response.bytes_stream(), max_bytes))
+                Ok(events(response.bytes_stream(), LARGEST_FRAME))
             }
             kind => Err(HttpError::UnexpectedContentType(kind)),
         }

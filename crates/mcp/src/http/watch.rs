@@ -6,9 +6,7 @@ use std::sync::Arc;
 use cuecard_wire::sse::SseTooLong;
 use futures::{StreamExt as _, TryStreamExt as _};
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
-};
+use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -16,27 +14,25 @@ use sse_stream::{Error as SseError, Sse};
 
 use super::super::events::Events;
 use super::super::link::{Link, UnexpectedMessage};
-use super::Headers;
+use super::HttpError;
 use super::requests::{carried, is_call};
 
-/// A client that tells the link what is wrong with what it gets.
-#[derive(Clone)]
-pub(in super::super) struct Watched<C> {
-    client: C,
-    link: Arc<Link>,
+/// Tells the link what is wrong with what comes.
+pub(in super::super) struct Watcher<'a> {
+    pub(super) link: &'a Arc<Link>,
 }
 
-impl<C> Watched<C> {
-    pub(super) fn new(client: C, link: Arc<Link>) -> Self {
-        Self { client, link }
-    }
-
-    /// Checks that the answer to `asked`, a request and whether it is a call, is one.
-    fn check<E: std::error::Error + Send + Sync + 'static>(
+impl Watcher<'_> {
+    /// Checks that the answer to `message` is one.
+    pub(in super::super) fn check(
         &self,
         response: StreamableHttpPostResponse,
-        (asked, is_call): (Option<RequestId>, bool),
-    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<E>> {
+        message: &ClientJsonRpcMessage,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let asked = match message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
         type Response = StreamableHttpPostResponse;
         match (response, asked) {
             (Response::Json(message, session), Some(asked)) => {
@@ -49,24 +45,30 @@ impl<C> Watched<C> {
                     Some(id) if !same(id, &asked) => {
                         let reason = another(id);
                         self.link.trouble(UnexpectedMessage::Broken(reason.clone()));
-                        Err(StreamableHttpError::UnexpectedServerResponse(reason.into()))
+                        Err(HttpError::UnexpectedServerResponse(reason.into()))
                     }
                     _ => Ok(Response::Json(message, session)),
                 }
             }
             (Response::Sse(events, session), asked) => {
-                Ok(Response::Sse(self.watch(events, asked, is_call), session))
+                let events = self.watch(events, asked, is_call(message));
+                Ok(Response::Sse(events, session))
             }
             (response, _) => Ok(response),
         }
     }
 
     /// The same events; with `carries`, answers are those to calls. What is wrong with one is told.
-    fn watch(&self, events: Events, asked: Option<RequestId>, carries: bool) -> Events {
-        let link = Arc::clone(&self.link);
+    pub(in super::super) fn watch(
+        &self,
+        events: Events,
+        asked: Option<RequestId>,
+        carries: bool,
+    ) -> Events {
+        let link = Arc::clone(self.link);
         // What follows the answer is why no other call lacks one, though it may be read while that waits.
         let mut is_answered = false;
-        let repairing = Arc::clone(&self.link);
+        let repairing = Arc::clone(self.link);
         events
             .map_ok(move |event| whole(event, &repairing))
             .inspect(move |event| match event {
@@ -162,104 +164,6 @@ fn another(id: &RequestId) -> String {
     format!("it answers a different request, `{id}`")
 }
 
-/// The id of a request, and whether it is a call.
-fn asked_by(message: &ClientJsonRpcMessage) -> (Option<RequestId>, bool) {
-    match message {
-        ClientJsonRpcMessage::Request(request) => (Some(request.id.clone()), is_call(message)),
-        _ => (None, false),
-    }
-}
-
-impl<C: StreamableHttpClient + Sync> StreamableHttpClient for Watched<C> {
-    type Error = C::Error;
-
-    async fn post_message(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session_id: Option<Arc<str>>,
-        auth_header: Option<String>,
-        headers: Headers,
-    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
-        let asked = asked_by(&message);
-        let posting = self
-            .client
-            .post_message(uri, message, session_id, auth_header, headers);
-        self.check(posting.await?, asked)
-    }
-
-    async fn post_message_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session_id: Option<Arc<str>>,
-        auth_header: Option<String>,
-        headers: Headers,
-        bound: usize,
-    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
-        let asked = asked_by(&message);
-        let posting = self.client.post_message_with_max_sse_event_size(
-            uri,
-            message,
-            session_id,
-            auth_header,
-            headers,
-            bound,
-        );
-        self.check(posting.await?, asked)
-    }
-
-    async fn delete_session(
-        &self,
-        uri: Arc<str>,
-        session_id: Arc<str>,
-        auth_header: Option<String>,
-        headers: Headers,
-    ) -> Result<(), StreamableHttpError<C::Error>> {
-        let deleting = self
-            .client
-            .delete_session(uri, session_id, auth_header, headers);
-        deleting.await
-    }
-
-    async fn get_stream(
-        &self,
-        uri: Arc<str>,
-        session_id: Option<Arc<str>>,
-        last_event_id: Option<String>,
-        auth_header: Option<String>,
-        headers: Headers,
-    ) -> Result<Events, StreamableHttpError<C::Error>> {
-        // A stream of answers is one that is taken up again; the handshake takes up none.
-        let carries = last_event_id.is_some();
-        let getting = self
-            .client
-            .get_stream(uri, session_id, last_event_id, auth_header, headers);
-        Ok(self.watch(getting.await?, None, carries))
-    }
-
-    async fn get_stream_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        session_id: Option<Arc<str>>,
-        last_event_id: Option<String>,
-        auth_header: Option<String>,
-        headers: Headers,
-        bound: usize,
-    ) -> Result<Events, StreamableHttpError<C::Error>> {
-        let carries = last_event_id.is_some();
-        let getting = self.client.get_stream_with_max_sse_event_size(
-            uri,
-            session_id,
-            last_event_id,
-            auth_header,
-            headers,
-            bound,
-        );
-        Ok(self.watch(getting.await?, None, carries))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::super::notice::Notice;
@@ -278,8 +182,7 @@ mod tests {
             .chain([Err(SseError::InvalidLine)])
             .collect();
         let events = futures::stream::iter(events).boxed();
-        let watched =
-            Watched::new((), link.clone()).watch(events, Some(RequestId::Number(3)), false);
+        let watched = Watcher { link: &link }.watch(events, Some(RequestId::Number(3)), false);
         assert_eq!(watched.count().await, datas.len() + 1);
         let notices = link.drain_notices();
         let told = notices

@@ -38,18 +38,21 @@ async fn each_way_in_which_a_socket_fails_is_told() {
     let told = |what: String| format!("server `near` cannot be reached: {what}");
 
     let path = at("none");
-    let wanted = told(format!("socket not found: `{}`", path.display()));
+    let wanted = told(format!(
+        "socket `{}`: there is no such file",
+        path.display()
+    ));
     assert_eq!(both(path).await, [wanted.clone(), wanted]);
 
     let path = at("file");
     std::fs::write(&path, "").expect("written");
-    let wanted = told(format!("`{}` is not a socket", path.display()));
+    let wanted = told(format!("socket `{}`: it is not a socket", path.display()));
     assert_eq!(both(path).await, [wanted.clone(), wanted]);
 
     let path = at("dead");
     drop(tokio::net::UnixListener::bind(&path).expect("a socket"));
     let wanted = told(format!(
-        "nothing is listening on the socket `{}`",
+        "socket `{}`: nothing is listening on it",
         path.display()
     ));
     assert_eq!(
@@ -60,7 +63,7 @@ async fn each_way_in_which_a_socket_fails_is_told() {
     let path = at(&"x".repeat(120));
     let length = path.as_os_str().len();
     let wanted = told(format!(
-        "socket paths are limited to {LONGEST_PATH} bytes, and `{}` has {length}",
+        "socket `{}`: its path has {length} bytes, and sockets are limited to {LONGEST_PATH}",
         path.display()
     ));
     assert_eq!(both(path).await, [wanted.clone(), wanted]);

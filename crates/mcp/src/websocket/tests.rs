@@ -9,7 +9,8 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use super::*;
 use crate::test_server::{handshake, text_answer};
 use crate::{
-    CallError, CallErrorKind, Notice, Protocol, ServerSpec, Session, StartError, TransportSpec,
+    Advice, CallError, CallErrorKind, Notice, Protocol, ServerSpec, Session, StartError,
+    TransportSpec,
 };
 
 const LONG: Duration = Duration::from_secs(600);
@@ -231,6 +232,10 @@ fn headers_of_the_handshake_are_not_the_users() {
     for name in ["Upgrade", "Sec-WebSocket-Key", "Accept"] {
         let headers = [(name.to_owned(), "x".to_owned())];
         let error = super::request("ws://h/ws", &headers).expect_err("it is ours");
-        assert!(matches!(error, StartErrorKind::BadHeader { .. }), "{name}");
+        let help = Advice::Correct("headers");
+        assert!(
+            matches!(error, StartErrorKind::Unusable { help: given, .. } if given == help),
+            "{name}"
+        );
     }
 }

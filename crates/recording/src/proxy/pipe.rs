@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::tap::{Frames, Tap, lock};
+use super::tap::{Frames, Passed, Sender, Tap, lock};
 
 /// How many bytes are on their way at once, in each direction.
 const CHUNK: usize = 64 << 10;
@@ -73,11 +73,28 @@ pub async fn run(
             "the standard streams of the server are missing",
         ));
     };
-    let reading = |side: fn(&mut Tap, Option<&[u8]>)| {
-        let (tap, mut frames) = (tap.clone(), Frames::default());
+    // What passes waits here, in order, until the tap reads it: no call waits for that.
+    let (passing, passed) = mpsc::channel();
+    let passed = Arc::new(Mutex::new(passed));
+    let clock = lock(tap).clock;
+    let noticing = |sender| {
+        let (passing, mut frames) = (passing.clone(), Frames::default());
         move |bytes: &[u8]| {
-            let mut tap = lock(&tap);
-            frames.read(bytes, |frame| side(&mut tap, frame));
+            let at = clock.now();
+            frames.read(bytes, |frame| {
+                let frame = frame.map(<[u8]>::to_vec);
+                // Who reads it is there as long as who sends it.
+                let _ = passing.send(Passed { sender, at, frame });
+            });
+        }
+    };
+    let reading = || {
+        let (tap, passed) = (tap.clone(), passed.clone());
+        move || {
+            let passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+            for frame in passed.try_iter() {
+                lock(&tap).passed(frame);
+            }
         }
     };
     let tail = Arc::new(Mutex::new(VecDeque::new()));
@@ -85,19 +102,22 @@ pub async fn run(
     let mut client_ended = pump(
         client.input,
         stdin.into_owned_fd()?,
-        reading(|tap, frame| tap.client("", frame)),
+        noticing(Sender::Client),
+        reading(),
     )?;
     let mut server_ended = pump(
         stdout.into_owned_fd()?,
         client.output,
-        reading(|tap, frame| tap.server("", frame)),
+        noticing(Sender::Server),
+        reading(),
     )?;
-    let errors_ended = pump(stderr.into_owned_fd()?, client.errors, move |bytes| {
+    let keep = move |bytes: &[u8]| {
         let mut tail = keeping.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend(bytes);
         let surplus = tail.len().saturating_sub(TAIL);
         tail.drain(..surplus);
-    })?;
+    };
+    let errors_ended = pump(stderr.into_owned_fd()?, client.errors, keep, || {})?;
     let mut n_open = lock(tap).n_open();
     let mut is_client_done = false;
     let is_server_first = tokio::select! {
@@ -151,12 +171,13 @@ enum Stop {
     Destination,
 }
 
-/// Passes on what comes, after `read` has seen it, on a thread of its own: pipes of other programs are best read and
-/// written by calls that wait.
+/// Passes on what comes, when `before` has seen it, and does `after` then, on a thread of its own: pipes of other programs
+/// are best read and written by calls that wait.
 fn pump(
     from: OwnedFd,
     to: OwnedFd,
-    mut read: impl FnMut(&[u8]) + Send + 'static,
+    mut before: impl FnMut(&[u8]) + Send + 'static,
+    after: impl Fn() + Send + 'static,
 ) -> io::Result<oneshot::Receiver<Stop>> {
     let (ends, ended) = oneshot::channel();
     let (mut from, mut to) = (blocking(from)?, blocking(to)?);
@@ -167,15 +188,18 @@ fn pump(
             let stop = loop {
                 match from.read(&mut chunk) {
                     Ok(length @ 1..) => {
-                        read(&chunk[..length]);
-                        if to.write_all(&chunk[..length]).is_err() {
+                        before(&chunk[..length]);
+                        let written = to.write_all(&chunk[..length]);
+                        after();
+                        if written.is_err() {
                             break Stop::Destination;
                         }
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Ok(0) | Err(_) => {
                         // The last line may have no end.
-                        read(b"\n");
+                        before(b"\n");
+                        after();
                         break Stop::Source;
                     }
                 }

@@ -80,7 +80,9 @@ pub struct Tap {
     fallback_name: String,
     redactor: Redactor,
     marks: Marks,
-    clock: Clock,
+    pub(super) clock: Clock,
+    /// When the frame that is read came, if that is not now.
+    passed: Option<Duration>,
     /// How long the recording went on before the clock started.
     offset: Duration,
     /// When the last request began: no two begin at the same time, since that is the order of calls.
@@ -138,6 +140,22 @@ enum Request {
     UnreadCall,
 }
 
+/// Who sent a frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sender {
+    Client,
+    Server,
+}
+
+/// A frame that has gone on already.
+#[derive(Debug)]
+pub(super) struct Passed {
+    pub sender: Sender,
+    /// When it came, as the tap's clock tells it.
+    pub at: Duration,
+    pub frame: Option<Vec<u8>>,
+}
+
 /// What can be known of a message that is too deep, or has too large a number, for a [`Value`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -180,6 +198,7 @@ impl Tap {
             redactor,
             marks,
             clock,
+            passed: None,
             offset,
             last_began: Duration::ZERO,
             file,
@@ -429,6 +448,16 @@ impl Tap {
         }
     }
 
+    /// Reads a frame between one client and the server.
+    pub(super) fn passed(&mut self, Passed { sender, at, frame }: Passed) {
+        self.passed = Some(at);
+        match sender {
+            Sender::Client => self.client("", frame.as_deref()),
+            Sender::Server => self.server("", frame.as_deref()),
+        }
+        self.passed = None;
+    }
+
     /// No answer comes any more to these requests of the lane.
     pub fn abandon(&mut self, lane: &str, ids: &[Value]) {
         for id in ids {
@@ -465,7 +494,7 @@ impl Tap {
 
     /// How long the recording has gone on, in whole microseconds.
     fn now(&self) -> Duration {
-        let now = self.offset + self.clock.now();
+        let now = self.offset + self.passed.unwrap_or_else(|| self.clock.now());
         now - Duration::from_nanos(u64::from(now.subsec_nanos() % 1_000))
     }
 

@@ -12,7 +12,7 @@ use cuecard_runtime::tap::Recorder;
 use cuecard_source::value::{Text, as_text};
 use cuecard_workspace::WorkspaceError;
 use cuecard_workspace::append::{Format, OnNewColumn, append as append_to};
-use cuecard_workspace::edit::{EditProblem, edit as edit_file};
+use cuecard_workspace::edit::{SAME_TEXT, edit as edit_file};
 use cuecard_workspace::files::{ReadBounds, read as read_file, write as write_file};
 use cuecard_workspace::notebook::{CellType, EditMode, NotebookEdit, edit as edit_notebook};
 
@@ -81,10 +81,9 @@ pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json,
 pub(super) fn check_edit(arguments: &Arguments<'_>) -> Result<(), Failure> {
     let texts = ["old_string", "new_string"].map(|name| arguments.any(name).map(as_text));
     match texts {
-        [Some(old), Some(new)] if old == new => Err(Failure::new(
-            FailureKind::ToolError,
-            EditProblem::SameText.to_string(),
-        )),
+        [Some(old), Some(new)] if old == new => {
+            Err(Failure::new(FailureKind::ToolError, SAME_TEXT))
+        }
         _ => Ok(()),
     }
 }

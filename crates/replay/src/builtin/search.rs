@@ -13,8 +13,10 @@ use super::super::toolbox::{DEFAULT_TIMEOUT, ToolSettings, timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::refused;
+use cuecard_workspace::WorkspaceError;
 use cuecard_workspace::search::{
-    Grep, Limits, OutputMode, SearchError, glob as find_files, grep as find_lines, split_absolute,
+    Grep, Limits, OutputMode, check_glob as check_files, check_grep as check_patterns,
+    glob as find_files, grep as find_lines, split_absolute,
 };
 
 pub(super) async fn glob(
@@ -142,7 +144,7 @@ pub(super) fn check_grep(arguments: &Arguments<'_>) -> Result<(), Failure> {
         .text("pattern")?
         .unwrap_or_else(|| Text::from("x"));
     let request = request(arguments, &pattern, PathBuf::new())?;
-    of_pattern(find_lines(&request, &Limits::default()))
+    check_patterns(&request).map_err(|error| failed(&error))
 }
 
 /// The same of a glob.
@@ -152,21 +154,10 @@ pub(super) fn check_glob(arguments: &Arguments<'_>) -> Result<(), Failure> {
     };
     let pattern = pattern.to_string();
     let below = split_absolute(&pattern).map_or(&*pattern, |(_, below)| below);
-    of_pattern(find_files(Path::new(""), below, &Limits::default()))
+    check_files(below).map_err(|error| failed(&error))
 }
 
-fn of_pattern<T>(found: Result<T, SearchError>) -> Result<(), Failure> {
-    match found {
-        Err(
-            error @ (SearchError::Pattern { .. }
-            | SearchError::TooLong { .. }
-            | SearchError::FileType { .. }),
-        ) => Err(failed(&error)),
-        _ => Ok(()),
-    }
-}
-
-fn failed(error: &SearchError) -> Failure {
+fn failed(error: &WorkspaceError) -> Failure {
     let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
     failure.help = error.help();
     failure
@@ -182,7 +173,7 @@ fn folder(settings: &ToolSettings, arguments: &Arguments<'_>) -> Result<PathBuf,
 async fn in_background<T: Serialize + Send + 'static>(
     settings: &ToolSettings,
     timeout: Option<Duration>,
-    search: impl FnOnce(&Limits) -> Result<T, SearchError> + Send + 'static,
+    search: impl FnOnce(&Limits) -> Result<T, WorkspaceError> + Send + 'static,
 ) -> Result<Json, Failure> {
     // What runs write would make each find something else than the one before it.
     let runs = settings.run_dir.as_ref();

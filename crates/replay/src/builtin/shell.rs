@@ -12,8 +12,9 @@ use super::super::toolbox::{Found, ToolSettings, Toolbox, command_timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::{json_of, refused};
+use cuecard_workspace::WorkspaceError;
 use cuecard_workspace::commands::{
-    CommandError, CommandRequest, DEFAULT_MAX_OUTPUT, run as run_command, start_in_background,
+    CommandRequest, DEFAULT_MAX_OUTPUT, run as run_command, start_in_background,
 };
 
 /// As in the original: two minutes.
@@ -166,7 +167,7 @@ fn variables(
     Ok(variables)
 }
 
-fn not_started(error: CommandError) -> Failure {
+fn not_started(error: WorkspaceError) -> Failure {
     let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
     failure.help = error.help();
     failure

@@ -11,7 +11,7 @@ use super::super::toolbox::{DEFAULT_TIMEOUT, Found, ToolSettings, timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::{json_of, refused};
-use cuecard_workspace::fetch::{FetchError, FetchRequest, PolicyGate, fetch as fetch_url};
+use cuecard_workspace::fetch::{FetchRequest, PolicyGate, fetch as fetch_url};
 
 pub(super) async fn fetch(
     settings: &ToolSettings,
@@ -60,7 +60,7 @@ pub(super) async fn fetch(
             if let Some(refusal) = gate.refusal() {
                 return Err(refused(refusal));
             }
-            if matches!(error, FetchError::TimedOut { .. }) {
+            if error.is_timeout() {
                 return Err(timed_out(limit));
             }
             let mut failure = Failure::new(FailureKind::CallFailed, error.to_string());

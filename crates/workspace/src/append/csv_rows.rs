@@ -1,35 +1,36 @@
-//! Rows of comma-separated values behind a header that the first append writes and all others follow.
+//! Rows appended to a CSV file, by its header.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, BufRead as _, Read as _};
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::csv_extend::extend;
+use super::OnNewColumn;
 use super::csv_scan::{Scanner, State};
-use super::csv_tail::{End, end_of};
 use super::grow::Growing;
-use super::{AppendProblem, LARGEST_RECORD, OnNewColumn, refused};
-use crate::WorkspaceError;
-use crate::disk::{Disk, io_failure};
-use crate::text::Encoding;
+use crate::commands::unfinished;
+use crate::disk::{Disk, io_failure, replace, too_large};
+use crate::{WorkspaceError, bytes_in_words, listed};
 
 /// Where the header must have ended, in bytes.
 const LONGEST_HEADER: usize = 1 << 20;
+/// The largest file that is rewritten with new columns, in bytes.
+const LARGEST_EXTENDED: u64 = 256 << 20;
 /// The column of items that are no objects.
 const VALUE: &str = "value";
+/// How many column names an error lists.
+const COLUMNS_NAMED: usize = 20;
 
-/// The first record of a file.
-pub(super) struct Header {
+/// What rows to append must know of a file.
+struct Table {
     /// The columns' names; bytes that are not UTF-8 are replaced.
-    pub(super) columns: Vec<String>,
+    columns: Vec<String>,
     /// How the file ends its lines.
-    pub(super) line_end: &'static str,
-    /// Where the next record may start; the length of the file if the header lacks its line end.
-    end: u64,
-    has_line_end: bool,
+    line_end: &'static str,
+    /// What must stand before the next row.
+    joint: &'static str,
 }
 
 /// Appends one row per item; returns the warnings.
@@ -40,186 +41,173 @@ pub(super) fn append(
     on_new_column: OnNewColumn,
 ) -> Result<Vec<String>, WorkspaceError> {
     let mut file = Growing::open(disk, path)?;
-    let Some(header) = read_header(&mut file, items)? else {
+    let Some(table) = read_table(&mut file)? else {
         let columns = columns_of(items);
         if columns.is_empty() {
-            return Err(refused(path, AppendProblem::NoColumns));
+            return Err(WorkspaceError::new(
+                "the records have no columns, and the file has no header",
+            )
+            .with_help("give objects with at least one key")
+            .at(path));
         }
         let rows = items.iter().map(|item| row_of(item, &columns, false));
-        let mut records = encoded(path, [row_of_names(&columns)].into_iter().chain(rows), "\n")?;
-        if file.length() > 0 {
-            // A byte order mark or empty lines: the header starts a line of its own, mark or not.
-            let mut last = [0];
-            file.read_at(&mut last, file.length() - 1)?;
-            if last != *b"\n" && last != Encoding::Utf8Marked.mark()[2..] {
-                records.insert(0, b'\n');
-            }
-        }
+        let records = encoded(path, [row_of_names(&columns)].into_iter().chain(rows), "\n")?;
         return file.write(&records);
     };
-    let new = new_columns(path, items, &header.columns)?;
+    let new = new_columns(path, items, &table.columns)?;
     if !new.is_empty() && on_new_column == OnNewColumn::Error {
-        return Err(refused(
-            path,
-            AppendProblem::NewColumns {
-                columns: new,
-                existing: header.columns,
-            },
-        ));
+        let quoted = |names: &[String]| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            listed(names.into_iter(), COLUMNS_NAMED)
+        };
+        let s = if new.len() == 1 { "" } else { "s" };
+        let (new, existing) = (quoted(&new), quoted(&table.columns));
+        let problem = format!("the file has no column{s} {new}; it has {existing}");
+        let help = "`\"on_new_column\": \"extend\"` adds them to the header and to every row";
+        return Err(WorkspaceError::new(problem).with_help(help).at(path));
     }
-    let joint = repair(&mut file, &header)?;
-    let columns = [&header.columns[..], &new[..]].concat();
-    let by_position = header.columns != [VALUE];
+    let columns = [&table.columns[..], &new[..]].concat();
+    let by_position = table.columns != [VALUE];
     let rows = items.iter().map(|item| {
-        row_of(
-            item,
-            &columns,
-            by_position && fits(item, header.columns.len()),
-        )
+        let by_position = by_position && fits(item, table.columns.len());
+        row_of(item, &columns, by_position)
     });
-    let rows = encoded(path, rows, header.line_end)?;
+    let rows = encoded(path, rows, table.line_end)?;
+    let rows = [table.joint.as_bytes(), &rows].concat();
     if new.is_empty() {
-        return file.write(&[joint.as_bytes(), &rows].concat());
+        return file.write(&rows);
     }
-    extend(file, &header, &new, joint, &rows)
+    let extended = [extended(&file, &table, &new)?, rows].concat();
+    replace(disk, path, &extended)?;
+    Ok(file.warnings.clone())
 }
 
-/// The header of a file that has one. A torn one is given up.
-fn read_header(file: &mut Growing<'_>, items: &[Value]) -> Result<Option<Header>, WorkspaceError> {
-    let mut start = vec![0; file.length().min(LONGEST_HEADER as u64) as usize];
-    file.read_at(&mut start, 0)?;
-    let mark = match Encoding::of(&start) {
-        Encoding::Utf8Marked => Encoding::Utf8Marked.mark().len(),
-        _ => 0,
+/// Reads the header of a file and judges its end, without which no row can follow; `None` if it has no record.
+fn read_table(file: &mut Growing<'_>) -> Result<Option<Table>, WorkspaceError> {
+    let path = file.path();
+    let failed = |source| io_failure(path, "read", source);
+    let incomplete = |line: u64, what: &str| {
+        WorkspaceError::new(format!("the row on line {line} {what}")).at(path)
     };
     let mut scanner = Scanner::at(State::RecordStart);
-    let line_end = (mark..start.len()).find(|index| scanner.take(start[*index]).is_some());
-    let Some(end) = line_end else {
-        if start.len() == LONGEST_HEADER {
-            let limit = LONGEST_HEADER;
-            return Err(refused(file.path(), AppendProblem::EndlessHeader { limit }));
+    // The bytes of the header, and the two behind it.
+    let (mut header, mut behind, mut is_header) = (Vec::new(), Vec::new(), true);
+    let (mut line, mut record_line) = (1, 1);
+    let mut reader = file.reader().map_err(failed)?;
+    loop {
+        let piece = reader.fill_buf().map_err(failed)?;
+        if piece.is_empty() {
+            break;
         }
-        if scanner.state == State::RecordStart {
-            return Ok(None);
-        }
-        let text = start[mark..].trim_ascii_start();
-        let ours = encoded(file.path(), [row_of_names(&columns_of(items))], "")?;
-        let is_torn = scanner.state == State::Quoted
-            || text.contains(&0)
-            || (ours.len() > text.len() && ours.starts_with(text));
-        if is_torn {
-            if text.contains(&b'\n') {
-                let start = (start.len() - text.len()) as u64;
-                return Err(open_quote(file, start)?);
+        for &byte in piece {
+            if scanner.state == State::RecordStart {
+                record_line = line;
             }
-            file.give_up_behind((start.len() - text.len()) as u64)?;
-            return Ok(None);
+            line += u64::from(byte == b'\n');
+            is_header &= scanner.take(byte).is_none();
+            match is_header {
+                true => header.push(byte),
+                false if behind.len() < 2 => behind.push(byte),
+                false => {}
+            }
         }
-        return Ok(Some(Header {
-            columns: names_in(file.path(), &start[mark..])?,
-            line_end: "\n",
-            end: file.length(),
-            has_line_end: false,
-        }));
-    };
-    let line_end = match (start[end], start.get(end + 1)) {
-        (b'\r', Some(b'\n')) => "\r\n",
-        (b'\r', _) => "\r",
+        if is_header && header.len() >= LONGEST_HEADER {
+            let longest = bytes_in_words(LONGEST_HEADER as u64);
+            let problem = format!("the file's header does not end within {longest}");
+            return Err(WorkspaceError::new(problem)
+                .with_help("append to another file: this one is probably not CSV")
+                .at(path));
+        }
+        let length = piece.len();
+        reader.consume(length);
+    }
+    drop(reader);
+    let is_ended = scanner.state == State::RecordStart;
+    if is_header && is_ended {
+        return Ok(None);
+    }
+    if scanner.state == State::Quoted {
+        return Err(incomplete(record_line, "has a quote that is never closed")
+            .with_help("close the quote, or write it twice if it is a part of the value"));
+    }
+    let columns = names_in(path, &header)?;
+    let line_end = match behind[..] {
+        [b'\r', b'\n'] => "\r\n",
+        [b'\r', ..] => "\r",
         _ => "\n",
     };
-    Ok(Some(Header {
-        columns: names_in(file.path(), &start[mark..end])?,
+    let n_last = file.length().min(3);
+    let mut end = vec![0; n_last as usize];
+    file.read_at(&mut end, file.length() - n_last)?;
+    let joint = match is_ended {
+        // A line end of two bytes may be torn.
+        true if line_end == "\r\n" && end.ends_with(b"\r") => "\n",
+        true => "",
+        false if is_header => line_end,
+        false if scanner.fields() < columns.len() as u64 || unfinished(&end) > 0 => {
+            return Err(incomplete(record_line, "is incomplete")
+                .with_help("complete the row, or remove it"));
+        }
+        false => {
+            file.warnings.push(format!(
+                "the last row of `{}` has no line ending: it was kept, but its last field may be truncated",
+                path.display()
+            ));
+            line_end
+        }
+    };
+    Ok(Some(Table {
+        columns,
         line_end,
-        end: (end + line_end.len()) as u64,
-        has_line_end: true,
+        joint,
     }))
 }
 
-/// Judges the end of a file. A torn row is given up; what must stand before the next row is returned.
-fn repair(file: &mut Growing<'_>, header: &Header) -> Result<&'static str, WorkspaceError> {
-    if !header.has_line_end {
-        return Ok(header.line_end);
+/// The file's own rows with the columns `new`; each row gets as many fields as there are columns.
+fn extended(file: &Growing<'_>, table: &Table, new: &[String]) -> Result<Vec<u8>, WorkspaceError> {
+    let path = file.path();
+    if file.length() > LARGEST_EXTENDED {
+        let hint = "append to another file, or only the columns that this one has";
+        return Err(too_large(path, LARGEST_EXTENDED, hint));
     }
-    if file.length() > header.end {
-        match end_of(file, header.columns.len() as u64)? {
-            End::Clean => {}
-            End::Torn { record } => {
-                if holds_a_row(file, record, header.columns.len() as u64)? {
-                    return Err(open_quote(file, record)?);
-                }
-                file.give_up_behind(record)?;
-                return Ok("");
-            }
-            End::Unterminated { record } if ends_in_half_a_character(file, record)? => {
-                file.give_up_behind(record)?;
-                return Ok("");
-            }
-            End::Unterminated { .. } => {
-                file.warnings.push(format!(
-                    "the last row of `{}` has no line ending: it was kept, but its last field may be truncated",
-                    file.path().display()
-                ));
-                return Ok(header.line_end);
+    let mut old = Vec::new();
+    let read = file
+        .reader()
+        .and_then(|mut reader| reader.read_to_end(&mut old));
+    read.map_err(|source| io_failure(path, "read", source))?;
+    let names = new.iter().map(|name| name.as_str().into()).collect();
+    let names = [b",", &encoded(path, [names], "")?[..]].concat();
+    let n_columns = table.columns.len() as u64;
+    let mut written = file.mark().to_vec();
+    let mut scanner = Scanner::at(State::RecordStart);
+    let (mut n_records, mut line, mut record_line) = (0, 1, 1);
+    for (at, byte) in old.iter().map(Some).chain([None]).enumerate() {
+        if scanner.state == State::RecordStart {
+            record_line = line;
+        }
+        line += u64::from(byte == Some(&b'\n'));
+        let ended = match byte {
+            Some(byte) => scanner.take(*byte),
+            None => (scanner.state != State::RecordStart).then(|| scanner.fields()),
+        };
+        if let Some(fields) = ended {
+            n_records += 1;
+            let Some(missing) = n_columns.checked_sub(fields) else {
+                let problem = format!(
+                    "the row on line {record_line} has {fields} fields, but the header has {n_columns}"
+                );
+                return Err(WorkspaceError::new(problem)
+                    .with_help("correct the row, or append to another file")
+                    .at(path));
+            };
+            match n_records {
+                1 => written.extend_from_slice(&names),
+                _ => written.extend((0..missing + new.len() as u64).map(|_| b',')),
             }
         }
+        written.extend(old.get(at));
     }
-    // A line end of two bytes may be torn too.
-    let mut last = [0];
-    file.read_at(&mut last, file.length() - 1)?;
-    let is_half = header.line_end == "\r\n" && last == *b"\r";
-    Ok(if is_half { "\n" } else { "" })
-}
-
-/// Whether a line after the first of a torn record is a row of its own: then a quote was never closed, and nothing is torn.
-fn holds_a_row(file: &Growing<'_>, record: u64, columns: u64) -> Result<bool, WorkspaceError> {
-    let length = file.length() - record;
-    if length > LARGEST_RECORD as u64 {
-        return Ok(true);
-    }
-    let mut text = vec![0; length as usize];
-    file.read_at(&mut text, record)?;
-    let mut lines = text.split(|byte| *byte == b'\n').skip(1);
-    Ok(lines.any(|line| {
-        let mut scanner = Scanner::at(State::RecordStart);
-        let fields = line
-            .iter()
-            .chain(b"\n")
-            .find_map(|byte| scanner.take(*byte));
-        fields == Some(columns) && !scanner.is_malformed
-    }))
-}
-
-/// What is said of a quote that opens a record and is never closed.
-fn open_quote(file: &Growing<'_>, record: u64) -> Result<WorkspaceError, WorkspaceError> {
-    let mut line = 1;
-    let mut at = 0;
-    let mut piece = vec![0; 1 << 16];
-    while at < record {
-        let size = piece.len().min((record - at) as usize);
-        file.read_at(&mut piece[..size], at)?;
-        line += piece[..size].iter().filter(|byte| **byte == b'\n').count() as u64;
-        at += size as u64;
-    }
-    Ok(refused(file.path(), AppendProblem::OpenQuote { line }))
-}
-
-/// Whether the file's last character lacks bytes, as that of a torn row may.
-fn ends_in_half_a_character(file: &Growing<'_>, record: u64) -> Result<bool, WorkspaceError> {
-    let size = (file.length() - record).min(4);
-    let mut end = vec![0; size as usize];
-    file.read_at(&mut end, file.length() - size)?;
-    let continuing = end
-        .iter()
-        .rev()
-        .take_while(|byte| (0x80..0xc0).contains(*byte))
-        .count();
-    let expected = match end.iter().rev().nth(continuing) {
-        Some(0xc0..0xe0) => 1,
-        Some(0xe0..0xf0) => 2,
-        Some(0xf0..) => 3,
-        _ => 0,
-    };
-    Ok(continuing < expected)
+    Ok(written)
 }
 
 /// The keys of all items in the order in which they first occur.
@@ -260,7 +248,12 @@ fn new_columns(
         match counts.get(column.as_str()) {
             None => new.push(column),
             Some(1) => {}
-            Some(_) => return Err(refused(path, AppendProblem::SameColumn { column })),
+            Some(_) => {
+                let problem = format!("the file has a duplicate column `{column}`");
+                return Err(WorkspaceError::new(problem)
+                    .with_help("rename one of the two columns in the file's header")
+                    .at(path));
+            }
         }
     }
     Ok(new)
@@ -310,7 +303,7 @@ fn cell(value: &Value) -> Cow<'_, str> {
 }
 
 /// Rows as CSV text. With an empty `line_end` it is one row without any.
-pub(super) fn encoded<'a>(
+fn encoded<'a>(
     path: &Path,
     rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>,
     line_end: &str,

@@ -22,18 +22,12 @@ pub(super) struct Scanner {
     pub(super) state: State,
     /// Commas of the current record so far.
     commas: u64,
-    /// Whether a quote stood where well-formed CSV has none.
-    pub(super) is_malformed: bool,
 }
 
 impl Scanner {
     /// A scanner in the middle of something.
     pub(super) fn at(state: State) -> Self {
-        Self {
-            state,
-            commas: 0,
-            is_malformed: false,
-        }
+        Self { state, commas: 0 }
     }
 
     /// Takes the next byte. If it ends a record, that record's number of fields.
@@ -54,10 +48,7 @@ impl Scanner {
                 self.commas += 1;
                 self.state = FieldStart;
             }
-            (state, _) => {
-                self.is_malformed |= state == QuoteInQuoted || byte == b'"';
-                self.state = Plain;
-            }
+            _ => self.state = Plain,
         }
         None
     }
@@ -112,7 +103,6 @@ mod tests {
             let mut scanner = Scanner::at(State::RecordStart);
             let records = text.iter().filter_map(|byte| scanner.take(*byte)).count();
             prop_assert_eq!(records, rows.len());
-            prop_assert!(!scanner.is_malformed);
             prop_assert_eq!(scanner.state, State::RecordStart);
         }
     }

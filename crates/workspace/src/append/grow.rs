@@ -2,7 +2,7 @@
 //! back if it fails.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Take};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,10 +10,12 @@ use std::time::Duration;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-use super::{AppendProblem, LARGEST_RECORD, refused};
 use crate::disk::{Disk, create_folders, io_failure, never_block, refuse_special, target_of};
 use crate::text::Encoding;
-use crate::{WorkspaceError, shortened};
+use cuecard_runtime::text_file::io_reason;
+use cuecard_source::value::cut;
+
+use crate::WorkspaceError;
 use cuecard_runtime::text_file::folder_of;
 
 /// How often the lock is asked for, and how long is waited in between: 30 s together.
@@ -34,6 +36,7 @@ pub(super) struct Growing<'a> {
     created: bool,
     /// The length that is valid; what stands behind it is torn.
     length: u64,
+    encoding: Encoding,
     /// What was repaired so far.
     pub(super) warnings: Vec<String>,
 }
@@ -48,7 +51,7 @@ impl<'a> Growing<'a> {
             let (file, created) = open_or_create(&target).map_err(failed)?;
             let metadata = file.metadata().map_err(failed)?;
             refuse_special(path, "append to", &metadata)?;
-            lock(&file).map_err(|()| refused(path, AppendProblem::Locked))?;
+            lock(path, &file)?;
             // Whoever had the lock may have put another file in its place.
             let metadata = file.metadata().map_err(failed)?;
             let is_same = fs::metadata(&target)
@@ -56,19 +59,22 @@ impl<'a> Growing<'a> {
             if !is_same {
                 continue;
             }
-            let growing = Self {
+            let mut growing = Self {
                 disk,
                 path,
                 target,
                 file,
                 created,
                 length: metadata.len(),
+                encoding: Encoding::Utf8,
                 warnings: Vec::new(),
             };
-            let mut start = [0; 2];
-            growing.read_at(&mut start[..metadata.len().min(2) as usize], 0)?;
-            if Encoding::of(&start).is_utf16() {
-                return Err(refused(path, AppendProblem::Utf16));
+            let mut start = [0; 3];
+            let start = &mut start[..metadata.len().min(3) as usize];
+            growing.read_at(start, 0)?;
+            growing.encoding = Encoding::of(start);
+            if growing.encoding.is_utf16() {
+                return Err(is_utf16(path));
             }
             return Ok(growing);
         }
@@ -87,19 +93,22 @@ impl<'a> Growing<'a> {
             .map_err(|source| io_failure(self.path, "read", source))
     }
 
-    /// The open file, for reading it from its start.
-    pub(super) fn file(&self) -> &File {
-        &self.file
+    /// The bytes that the file begins with to say its encoding.
+    pub(super) fn mark(&self) -> &'static [u8] {
+        self.encoding.mark()
+    }
+
+    /// Reads the file from its start, behind its mark.
+    pub(super) fn reader(&self) -> io::Result<BufReader<Take<&File>>> {
+        let n_mark = self.mark().len() as u64;
+        (&self.file).seek(SeekFrom::Start(n_mark))?;
+        let rest = (&self.file).take(self.length - n_mark);
+        Ok(BufReader::with_capacity(64 << 10, rest))
     }
 
     /// The path as it was asked for.
     pub(super) fn path(&self) -> &'a Path {
         self.path
-    }
-
-    /// The disk that is written to.
-    pub(super) fn disk(&self) -> &'a dyn Disk {
-        self.disk
     }
 
     /// Gives up what stands behind `length`, with a warning that shows it. The file itself is cut with the
@@ -113,7 +122,7 @@ impl<'a> Growing<'a> {
             "a torn record was removed from the end of `{}` ({}): {}",
             self.path.display(),
             crate::bytes_in_words(size),
-            shortened(&printable(&start), SHOWN_CHARS)
+            cut(&printable(&start), SHOWN_CHARS)
         ));
         self.length = length;
         Ok(())
@@ -123,7 +132,7 @@ impl<'a> Growing<'a> {
     /// everything back.
     pub(super) fn write(mut self, records: &[u8]) -> Result<Vec<String>, WorkspaceError> {
         if let Err(source) = self.cut_torn_end() {
-            return Err(self.failure(source, true));
+            return Err(self.failure(&source, true));
         }
         let mut written = 0;
         let mut result = Ok(());
@@ -138,7 +147,7 @@ impl<'a> Growing<'a> {
         }
         if let Err(source) = result.and_then(|()| self.disk.sync(&self.file)) {
             let undone = self.take_back(written).is_ok();
-            return Err(self.failure(source, undone));
+            return Err(self.failure(&source, undone));
         }
         if self.length == 0 {
             // The name of a new file must be as durable as its content.
@@ -164,15 +173,16 @@ impl<'a> Growing<'a> {
         self.file.set_len(self.length)
     }
 
-    fn failure(mut self, source: io::Error, undone: bool) -> WorkspaceError {
-        refused(
-            self.path,
-            AppendProblem::Failed {
-                source,
-                undone,
-                warnings: std::mem::take(&mut self.warnings),
-            },
-        )
+    fn failure(&self, source: &io::Error, undone: bool) -> WorkspaceError {
+        let mut message = match undone {
+            true => "nothing was appended: ".to_owned(),
+            false => "part of the records may be at the end of the file: ".to_owned(),
+        };
+        message.push_str(&io_reason(source));
+        for warning in &self.warnings {
+            message.push_str(&format!(" (before that, {warning})"));
+        }
+        WorkspaceError::new(message).at(self.path)
     }
 }
 
@@ -204,12 +214,11 @@ fn printable(bytes: &[u8]) -> String {
     text
 }
 
-/// An error if one record is larger than a torn one may be.
-pub(super) fn check_size(path: &Path, record: usize) -> Result<(), WorkspaceError> {
-    match record {
-        0..=LARGEST_RECORD => Ok(()),
-        _ => Err(refused(path, AppendProblem::RecordTooLarge)),
-    }
+/// Records are UTF-8, and the file is not.
+pub(super) fn is_utf16(path: &Path) -> WorkspaceError {
+    WorkspaceError::new("the file is UTF-16, and records are appended as UTF-8")
+        .with_help("convert the file to UTF-8 first, for example with `iconv`")
+        .at(path)
 }
 
 /// Takes an advisory lock. File systems without locks are used without.
@@ -217,7 +226,7 @@ pub(super) fn check_size(path: &Path, record: usize) -> Result<(), WorkspaceErro
     clippy::disallowed_methods,
     reason = "a lock that another process holds can only be asked for again: waiting for it has no bound"
 )]
-pub(super) fn lock(file: &File) -> Result<(), ()> {
+pub(super) fn lock(path: &Path, file: &File) -> Result<(), WorkspaceError> {
     for _ in 0..LOCK_ATTEMPTS {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
@@ -225,7 +234,7 @@ pub(super) fn lock(file: &File) -> Result<(), ()> {
             _ => return Ok(()),
         }
     }
-    Err(())
+    Err(WorkspaceError::new("another process keeps the file locked").at(path))
 }
 
 /// The file and whether it is new.

@@ -6,11 +6,10 @@ use std::path::Path;
 use serde::Serialize as _;
 use serde_json::Value;
 
-use super::grow::lock;
-use super::{AppendProblem, refused};
+use super::grow::{is_utf16, lock};
 use crate::WorkspaceError;
 use crate::disk::{Disk, create_folders, io_failure, read_whole, replace, target_of};
-use crate::json_spans;
+use crate::json_text::{elements, space_before, start_of};
 use crate::text::Encoding;
 use cuecard_runtime::text_file::folder_of;
 
@@ -28,7 +27,7 @@ pub(super) fn append(disk: &dyn Disk, path: &Path, items: &[Value]) -> Result<u6
     // without a lock, like a file system that has none.
     let locked = File::open(folder).ok();
     if let Some(folder) = &locked {
-        lock(folder).map_err(|()| refused(path, AppendProblem::Locked))?;
+        lock(path, folder)?;
     }
     let old = match target.try_exists() {
         Ok(false) => None,
@@ -39,102 +38,85 @@ pub(super) fn append(disk: &dyn Disk, path: &Path, items: &[Value]) -> Result<u6
         )?),
     };
     let exists = old.is_some();
-    let old = text_of(old.unwrap_or_default()).map_err(|problem| refused(path, problem))?;
-    let (new, total) = extended(&old, items).map_err(|problem| refused(path, problem))?;
+    let old = old.unwrap_or_default();
+    if Encoding::of(&old).is_utf16() {
+        return Err(is_utf16(path));
+    }
+    let old = String::from_utf8(old).map_err(|error| {
+        let at = error.utf8_error().valid_up_to() + 1;
+        not_an_array(&format!(": byte {at} is not UTF-8")).at(path)
+    })?;
+    let (new, total) = extended(&old, items).map_err(|problem| problem.at(path))?;
     if !exists || new != old {
         replace(disk, path, new.as_bytes())?;
     }
     Ok(total)
 }
 
-fn text_of(bytes: Vec<u8>) -> Result<String, AppendProblem> {
-    if Encoding::of(&bytes).is_utf16() {
-        return Err(AppendProblem::Utf16);
-    }
-    String::from_utf8(bytes).map_err(|error| AppendProblem::NotJson {
-        reason: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1),
-    })
-}
-
 /// The array's text with the items behind its last element, and the number of elements.
-fn extended(old: &str, items: &[Value]) -> Result<(String, u64), AppendProblem> {
+fn extended(old: &str, items: &[Value]) -> Result<(String, u64), WorkspaceError> {
     let (mark, text) = match old.strip_prefix('\u{feff}') {
         Some(text) => ("\u{feff}", text),
         None => ("", old),
     };
-    if text.trim_ascii().is_empty() {
-        let layout = Layout::Lines {
-            indent: INDENT.to_owned(),
-            line_end: "\n",
-            expanded: true,
-        };
-        return Ok((
-            format!("{mark}{}\n", layout.array(items)),
-            items.len() as u64,
-        ));
-    }
-    json_spans::validate(text).map_err(|reason| AppendProblem::NotJson { reason })?;
-    let root = json_spans::root(text);
-    if let Some(found) = other_than_array(&text[root.clone()]) {
-        return Err(AppendProblem::NotAnArray { found });
-    }
-    let mut count = 0_u64;
-    let mut first_two = Vec::new();
-    let mut last = root.start..root.start + 1;
-    for element in json_spans::elements(text, root.clone()) {
-        count += 1;
-        if first_two.len() < 2 {
-            first_two.push(element.clone());
-        }
-        last = element;
-    }
-    let total = count + items.len() as u64;
-    if items.is_empty() {
-        return Ok((old.to_owned(), total));
-    }
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let layout = match &first_two[..] {
-        [] => Layout::Lines {
-            indent: INDENT.to_owned(),
-            line_end,
-            expanded: true,
-        },
-        [first, rest @ ..] => {
-            let space = json_spans::space_before(text, first.start);
-            let element = &text[last.clone()];
-            let is_one_line = !element.contains('\n') && element.len() > 2;
-            match space.rsplit_once('\n') {
-                Some((_, indent)) => Layout::Lines {
-                    indent: indent.to_owned(),
-                    line_end,
-                    // An object or array on one line shows that the others should be too.
-                    expanded: !(is_one_line && element.starts_with(['{', '['])),
-                },
-                None => Layout::OneLine {
-                    spaced: rest
-                        .first()
-                        .is_some_and(|second| text[..second.start].ends_with(' ')),
-                },
-            }
-        }
+    let mut layout = Layout::Lines {
+        indent: INDENT.to_owned(),
+        line_end,
+        expanded: true,
     };
-    let new = if count == 0 {
-        format!(
-            "{mark}{}{}{}",
-            &text[..root.start],
-            layout.array(items),
-            &text[root.end..]
-        )
-    } else {
-        let mut added = String::new();
-        for item in items {
-            added.push(',');
-            added.push_str(&layout.space());
-            added.push_str(&layout.element(item));
-        }
-        format!("{mark}{}{added}{}", &text[..last.end], &text[last.end..])
+    if text.trim_ascii().is_empty() {
+        let array = layout.array(items);
+        return Ok((format!("{mark}{array}\n"), items.len() as u64));
+    }
+    let elements = elements(text).map_err(|reason| not_an_array(&format!(": {reason}")))?;
+    let elements = elements.ok_or_else(|| {
+        let found = match text.trim_ascii_start().as_bytes().first() {
+            Some(b'{') => "an object",
+            Some(b'"') => "a string",
+            Some(b't' | b'f') => "a boolean",
+            Some(b'n') => "null",
+            _ => "a number",
+        };
+        not_an_array(&format!(" but contains {found}"))
+    })?;
+    let total = (elements.len() + items.len()) as u64;
+    let (Some(first), Some(last)) = (elements.first(), elements.last()) else {
+        let array = layout.array(items);
+        let root = text.trim_ascii();
+        let new = match items.is_empty() {
+            true => old.to_owned(),
+            false => old.replacen(root, &array, 1),
+        };
+        return Ok((new, total));
     };
+    let is_one_line = !last.contains('\n') && last.len() > 2;
+    match space_before(text, start_of(text, first)).rsplit_once('\n') {
+        Some((_, indent)) => {
+            layout = Layout::Lines {
+                indent: indent.to_owned(),
+                line_end,
+                // An object or array on one line shows that the others should be too.
+                expanded: !(is_one_line && last.starts_with(['{', '['])),
+            };
+        }
+        None => {
+            let second = elements.get(1).map(|second| start_of(text, second));
+            let spaced = second.is_some_and(|start| text[..start].ends_with(' '));
+            layout = Layout::OneLine { spaced };
+        }
+    }
+    let added = items
+        .iter()
+        .map(|item| format!(",{}{}", layout.space(), layout.element(item)));
+    let (before, behind) = text.split_at(start_of(text, last) + last.len());
+    let new = format!("{mark}{before}{}{behind}", added.collect::<String>());
     Ok((new, total))
+}
+
+fn not_an_array(what: &str) -> WorkspaceError {
+    WorkspaceError::new(format!("the file is not a JSON array{what}"))
+        .with_help("use another path, or `\"format\": \"jsonl\"` for a JSON Lines file")
 }
 
 /// How the elements of an array stand in the file.
@@ -196,21 +178,10 @@ impl Layout {
     }
 }
 
-fn other_than_array(json: &str) -> Option<&'static str> {
-    match json.as_bytes().first() {
-        Some(b'[') => None,
-        Some(b'{') => Some("an object"),
-        Some(b'"') => Some("a string"),
-        Some(b't' | b'f') => Some("a boolean"),
-        Some(b'n') => Some("null"),
-        _ => Some("a number"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json_spans::tests::any_json;
+    use crate::json_text::tests::any_json;
     use proptest::prelude::*;
     use serde_json::json;
 

@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
+use cuecard_source::value::cut;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::grow::{Growing, check_size};
-use super::{AppendProblem, LARGEST_RECORD, refused};
+use super::grow::Growing;
 use crate::disk::Disk;
-use crate::{WorkspaceError, shortened};
+use crate::{WorkspaceError, bytes_in_words};
+
+/// The largest JSON line, in bytes. A torn one must fit into memory to be judged.
+const LARGEST_RECORD: usize = 64 << 20;
 
 /// How much of the file's end is read at a time, in search of the start of its last line.
 const PIECE: usize = 64 << 10;
@@ -22,7 +25,14 @@ pub(super) fn append(
     let mut lines = Vec::new();
     for item in items {
         let line = item.to_string();
-        check_size(path, line.len())?;
+        if line.len() > LARGEST_RECORD {
+            let largest = bytes_in_words(LARGEST_RECORD as u64);
+            return Err(
+                WorkspaceError::new(format!("one record is larger than {largest}"))
+                    .with_help("write it to a file of its own with `claude__write`")
+                    .at(path),
+            );
+        }
         lines.extend_from_slice(line.as_bytes());
         lines.push(b'\n');
     }
@@ -43,14 +53,19 @@ fn needs_line_end(file: &mut Growing<'_>) -> Result<bool, WorkspaceError> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     if !is_json(text) {
         if !is_torn(text) || !begins_as_ours(file, line.len() as u64, text)? {
-            let line = shortened(&String::from_utf8_lossy(text), 40);
-            return Err(refused(file.path(), AppendProblem::NotJsonLine { line }));
+            let line = String::from_utf8_lossy(text);
+            let line = cut(&line, 40);
+            let problem = format!("the file does not end with a line of JSON: `{line}`");
+            return Err(WorkspaceError::new(problem)
+                .with_help("append to another file, or end this one with a newline")
+                .at(file.path()));
         }
         file.give_up_behind(file.length() - line.len() as u64)?;
         return Ok(false);
     }
     if matches!(text[0], b'-' | b'0'..=b'9') {
-        let shown = shortened(&String::from_utf8_lossy(text), 40);
+        let shown = String::from_utf8_lossy(text);
+        let shown = cut(&shown, 40);
         file.warnings.push(format!(
             "the last line of `{}` has no line ending: `{shown}` was kept, but it may be the start of a \
              longer number",
@@ -125,7 +140,11 @@ fn last_line(file: &Growing<'_>) -> Result<Vec<u8>, WorkspaceError> {
             break;
         }
         if line.len() > LARGEST_RECORD {
-            return Err(refused(file.path(), AppendProblem::EndlessLine));
+            let largest = bytes_in_words(LARGEST_RECORD as u64);
+            let problem = format!("the file ends in an unfinished line larger than {largest}");
+            return Err(WorkspaceError::new(problem)
+                .with_help("terminate the last line of the file with a newline, or remove it")
+                .at(file.path()));
         }
         size = PIECE as u64;
     }

@@ -1,13 +1,12 @@
 //! A piece of text in a file replaced by another.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::disk::{RealDisk, io_failure, read_whole, replace, target_of};
+use super::disk::{RealDisk, io_failure, read_whole, replace, target_of, too_large};
 use super::text::Encoding;
 use super::{WorkspaceError, listed};
 use matching::Found;
@@ -15,7 +14,7 @@ use matching::Found;
 mod matching;
 mod nearest;
 
-pub use nearest::{Difference, Nearest};
+use nearest::Difference;
 
 /// The largest file that is edited, before and after, in bytes.
 const LARGEST_FILE: u64 = 64 << 20;
@@ -32,112 +31,8 @@ pub struct Edited {
     pub replacements: u64,
 }
 
-/// Why a replacement doesn't fit a file.
-#[derive(Debug, Clone, PartialEq)]
-pub enum EditProblem {
-    /// The old and the new text are the same, so that nothing would change.
-    SameText,
-    /// The old text is empty, which means a new file, but there is one with content.
-    FileExists,
-    /// The old text does not occur.
-    NotFound {
-        /// What looks most like it.
-        nearest: Option<Nearest>,
-        /// Whether the old text holds line numbers as reading a file prints them.
-        has_line_numbers: bool,
-    },
-    /// The old text occurs more than once, and one place was meant.
-    NotUnique {
-        /// How often.
-        count: u64,
-        /// The lines on which the first of them start, from 1.
-        lines: Vec<u64>,
-    },
-    /// The file claims to be UTF-16 and is not, so it could not be written back unchanged.
-    DamagedUtf16,
-}
-
-impl EditProblem {
-    /// What to do about it.
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::SameText | Self::DamagedUtf16 => None,
-            Self::FileExists => Some(
-                "write the whole file with `claude__write`, or give the text to replace".to_owned(),
-            ),
-            Self::NotFound { has_line_numbers: true, .. } => Some(
-                "`old_string` starts with line numbers as `claude__read` prints them: leave them out"
-                    .to_owned(),
-            ),
-            Self::NotFound { nearest, .. } => {
-                let help = match nearest.as_ref().map(|nearest| nearest.difference) {
-                    Some(Difference::WhiteSpace) => "only white space differs",
-                    Some(Difference::Quotes) => "only quotation marks and white space differ",
-                    Some(Difference::Words) => {
-                        "`old_string` must match the file exactly"
-                    }
-                    None => "nothing similar in the file; is it the right file?",
-                };
-                Some(help.to_owned())
-            }
-            Self::NotUnique { .. } => Some(
-                "add lines around it to `old_string`, or set `replace_all` to true".to_owned(),
-            ),
-        }
-    }
-}
-
-impl EditProblem {
-    /// The lines that come nearest, if they are several; one stands in the message.
-    pub fn note(&self) -> Option<String> {
-        match self {
-            Self::NotFound {
-                nearest: Some(nearest),
-                ..
-            } => nearest.block(),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for EditProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::SameText => f.write_str("`old_string` and `new_string` are the same"),
-            Self::FileExists => {
-                f.write_str("`old_string` is empty, which creates a file, but this one has content")
-            }
-            Self::NotFound { nearest: None, .. } => f.write_str("`old_string` does not occur"),
-            Self::NotFound {
-                nearest: Some(nearest),
-                ..
-            } => {
-                write!(f, "`old_string` does not occur; {nearest}")
-            }
-            Self::NotUnique { count, lines } => {
-                let rest = usize::try_from(*count).unwrap_or(usize::MAX) - lines.len();
-                let lines = lines.iter().map(u64::to_string);
-                match rest {
-                    0 => {
-                        let lines = listed(lines, LINES_NAMED);
-                        write!(f, "`old_string` occurs {count} times, on lines {lines}")
-                    }
-                    _ => {
-                        let lines: Vec<String> = lines.collect();
-                        let lines = lines.join(", ");
-                        write!(
-                            f,
-                            "`old_string` occurs {count} times, on lines {lines} and {rest} more"
-                        )
-                    }
-                }
-            }
-            Self::DamagedUtf16 => {
-                f.write_str("the file is marked as UTF-16 but is not valid UTF-16")
-            }
-        }
-    }
-}
+/// The error of an edit that changes nothing.
+pub const SAME_TEXT: &str = "`old_string` and `new_string` are the same";
 
 /// Replaces `old` by `new` in a file: its only occurrence, or with `replace_all` each one, from left to
 /// right without overlap. An empty `old` creates a file that doesn't exist or is empty.
@@ -156,12 +51,8 @@ pub fn edit(
     new: &str,
     replace_all: bool,
 ) -> Result<Edited, WorkspaceError> {
-    let refused = |problem| WorkspaceError::Edit {
-        path: path.to_owned(),
-        problem,
-    };
     if old == new {
-        return Err(refused(EditProblem::SameText));
+        return Err(WorkspaceError::new(SAME_TEXT).at(path));
     }
     let edited = |replacements| Edited {
         path: path.display().to_string(),
@@ -169,24 +60,20 @@ pub fn edit(
     };
     if old.is_empty() {
         if has_content(path)? {
-            return Err(refused(EditProblem::FileExists));
+            let problem = "`old_string` is empty, which creates a file, but this one has content";
+            let help = "write the whole file with `claude__write`, or give the text to replace";
+            return Err(WorkspaceError::new(problem).with_help(help).at(path));
         }
         replace(&RealDisk, path, new.as_bytes())?;
         return Ok(edited(1));
     }
     let bytes = read_whole(path, LARGEST_FILE, TOO_LARGE)?;
     let encoding = Encoding::of(&bytes);
-    let text = encoding
-        .decode(bytes)
-        .ok_or_else(|| refused(EditProblem::DamagedUtf16))?;
-    let (text, count) = replaced(&text, old, new, replace_all).map_err(|reason| match reason {
-        Refusal::Problem(problem) => refused(problem),
-        Refusal::TooLarge => WorkspaceError::TooLarge {
-            path: path.to_owned(),
-            limit: LARGEST_FILE,
-            hint: TOO_LARGE,
-        },
+    let text = encoding.decode(bytes).ok_or_else(|| {
+        WorkspaceError::new("the file is marked as UTF-16 but is not valid UTF-16").at(path)
     })?;
+    let replaced = replaced(&text, old, new, replace_all).map_err(|problem| problem.at(path))?;
+    let (text, count) = replaced.ok_or_else(|| too_large(path, LARGEST_FILE, TOO_LARGE))?;
     replace(&RealDisk, path, &encoding.encode(text))?;
     Ok(edited(count))
 }
@@ -200,51 +87,65 @@ fn has_content(path: &Path) -> Result<bool, WorkspaceError> {
     }
 }
 
-#[derive(Debug)]
-enum Refusal {
-    Problem(EditProblem),
-    TooLarge,
-}
-
+/// The text with `new` in place of `old`, and how often; `None` if it would be too large.
 fn replaced(
     text: &[u8],
     old: &str,
     new: &str,
     replace_all: bool,
-) -> Result<(Vec<u8>, u64), Refusal> {
-    let problem = Refusal::Problem;
+) -> Result<Option<(Vec<u8>, u64)>, WorkspaceError> {
     let found = Found::search(text, old);
     let mut count = 0_u64;
     let mut lines = Vec::new();
     for line in found.lines() {
         count += 1;
         if lines.len() < LINES_NAMED {
-            lines.push(line);
+            lines.push(line.to_string());
         }
     }
     if count == 0 {
-        return Err(problem(EditProblem::NotFound {
-            nearest: nearest::nearest(&found.text_for_people(), old),
-            has_line_numbers: nearest::has_line_numbers(old),
-        }));
+        return Err(not_found(&found.text_for_people(), old));
     }
     if count > 1 && !replace_all {
-        return Err(problem(EditProblem::NotUnique { count, lines }));
+        let lines = match usize::try_from(count).unwrap_or(usize::MAX) - lines.len() {
+            0 => listed(lines.into_iter(), LINES_NAMED),
+            rest => format!("{} and {rest} more", lines.join(", ")),
+        };
+        let problem = format!("`old_string` occurs {count} times, on lines {lines}");
+        let help = "add lines around it to `old_string`, or set `replace_all` to true";
+        return Err(WorkspaceError::new(problem).with_help(help));
     }
     // Each line end of the new text may become one byte longer.
     let longest = new.len() + new.bytes().filter(|byte| *byte == b'\n').count();
     let growth = (longest as u64).saturating_mul(count);
     if growth.saturating_add(text.len() as u64) > LARGEST_FILE.saturating_mul(4) {
-        return Err(Refusal::TooLarge);
+        return Ok(None);
     }
     let edited = found.replace(new);
-    if edited.len() as u64 > LARGEST_FILE {
-        return Err(Refusal::TooLarge);
-    }
     if edited == text {
-        return Err(problem(EditProblem::SameText));
+        return Err(WorkspaceError::new(SAME_TEXT));
     }
-    Ok((edited, count))
+    Ok((edited.len() as u64 <= LARGEST_FILE).then_some((edited, count)))
+}
+
+/// The text does not occur: what looks most like it stands in the message, or below it if it has several lines.
+fn not_found(text: &str, old: &str) -> WorkspaceError {
+    let nearest = nearest::nearest(text, old);
+    let help = match nearest.as_ref().map(|nearest| nearest.difference) {
+        _ if nearest::has_line_numbers(old) => {
+            "`old_string` starts with line numbers as `claude__read` prints them: leave them out"
+        }
+        Some(Difference::WhiteSpace) => "only white space differs",
+        Some(Difference::Quotes) => "only quotation marks and white space differ",
+        Some(Difference::Words) => "`old_string` must match the file exactly",
+        None => "nothing similar in the file; is it the right file?",
+    };
+    let like = nearest.as_ref().map(|nearest| format!("; {nearest}"));
+    let message = format!("`old_string` does not occur{}", like.unwrap_or_default());
+    WorkspaceError {
+        note: nearest.and_then(|nearest| nearest.block()),
+        ..WorkspaceError::new(message).with_help(help)
+    }
 }
 
 #[cfg(test)]
@@ -253,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn apply(text: &str, old: &str, new: &str) -> Result<String, EditProblem> {
+    fn apply(text: &str, old: &str, new: &str) -> Result<String, WorkspaceError> {
         run(text, old, new, false)
     }
 
@@ -262,16 +163,18 @@ mod tests {
     fn a_long_text_of_equal_characters_is_sought_at_once() {
         let old = "x".repeat(400_000);
         let problem = apply("alpha\nbeta\n", &old, "y").unwrap_err();
-        assert!(matches!(problem, EditProblem::NotFound { .. }), "{problem}");
+        assert!(
+            problem
+                .to_string()
+                .starts_with("`old_string` does not occur")
+        );
         assert_eq!(apply(&format!("a{old}b"), &old, "y").unwrap(), "ayb");
     }
 
-    fn run(text: &str, old: &str, new: &str, all: bool) -> Result<String, EditProblem> {
-        match replaced(text.as_bytes(), old, new, all) {
-            Ok((bytes, _)) => Ok(String::from_utf8(bytes).unwrap()),
-            Err(Refusal::Problem(problem)) => Err(problem),
-            Err(Refusal::TooLarge) => panic!("too large"),
-        }
+    fn run(text: &str, old: &str, new: &str, all: bool) -> Result<String, WorkspaceError> {
+        let replaced = replaced(text.as_bytes(), old, new, all)?;
+        let (bytes, _) = replaced.expect("it is not too large");
+        Ok(String::from_utf8(bytes).unwrap())
     }
 
     #[test]
@@ -304,7 +207,7 @@ mod tests {
         assert_eq!(apply("a\nb\n", "b", "x\r\ny").unwrap(), "a\nx\r\ny\n");
         assert_eq!(
             apply("a\r\nb\r\n", "a\n", "a\r\n"),
-            Err(EditProblem::SameText)
+            Err(WorkspaceError::new(SAME_TEXT))
         );
     }
 
@@ -324,7 +227,7 @@ mod tests {
             problem.to_string(),
             "`old_string` does not occur; the closest match is line 3: `def old_functions():`"
         );
-        assert_eq!(problem.note(), None);
+        assert_eq!(problem.note, None);
         assert!(problem.help().unwrap().contains("match the file exactly"));
         let problem = apply(text, "def old_functions():\n  pass", "x").unwrap_err();
         assert_eq!(
@@ -332,7 +235,7 @@ mod tests {
             "`old_string` does not occur; the closest match is lines 3 to 4"
         );
         assert_eq!(
-            problem.note().as_deref(),
+            problem.note.as_deref(),
             Some("lines 3 to 4:\n  3 │ def old_functions():\n  4 │     pass")
         );
         assert_eq!(problem.help().as_deref(), Some("only white space differs"));
@@ -347,7 +250,9 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf8_stay() {
-        let (bytes, _) = replaced(b"\xff a \xfe\r\n", "a", "\u{e4}", false).unwrap();
+        let (bytes, _) = replaced(b"\xff a \xfe\r\n", "a", "\u{e4}", false)
+            .unwrap()
+            .unwrap();
         assert_eq!(bytes, b"\xff \xc3\xa4 \xfe\r\n");
     }
 
@@ -355,7 +260,7 @@ mod tests {
     fn growth_is_bounded_before_it_happens() {
         let new = "y".repeat(1 << 20);
         let result = replaced(&b"x".repeat(1000), "x", &new, true);
-        assert!(matches!(result, Err(Refusal::TooLarge)));
+        assert_eq!(result, Ok(None));
     }
 
     #[test]
@@ -389,10 +294,7 @@ mod tests {
         let error = edit(&path, "a", "b", false).unwrap_err();
         assert!(error.to_string().contains("UTF-16"), "{error}");
         let error = edit(&path.with_file_name("none"), "a", "b", false).unwrap_err();
-        assert!(
-            error.to_string().ends_with("no such file or folder"),
-            "{error}"
-        );
+        assert!(error.to_string().ends_with("no such file"), "{error}");
         fs::write(&path, "one\n  two\n").unwrap();
         let error = edit(&path, "one\ntwo", "b", false).unwrap_err();
         assert_eq!(error.notes(), ["lines 1 to 2:\n  1 │ one\n  2 │   two"]);
@@ -411,9 +313,10 @@ mod tests {
             prop_assume!(old != new);
             match run(&text, &old, &new, true) {
                 Ok(edited) => prop_assert_eq!(edited, text.replace(&old, &new)),
-                Err(EditProblem::NotFound { .. }) => prop_assert!(!text.contains(&old)),
-                Err(EditProblem::SameText) => prop_assert_eq!(text.replace(&old, &new), text),
-                Err(other) => prop_assert!(false, "{other:?}"),
+                Err(problem) if problem.to_string() == SAME_TEXT => {
+                    prop_assert_eq!(text.replace(&old, &new), text);
+                }
+                Err(_) => prop_assert!(!text.contains(&old)),
             }
         }
 

@@ -1,11 +1,11 @@
 //! The piece of a file that looks most like a text that is not in it.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
 use cuecard_source::matching::likeness;
-
-use crate::shortened;
+use cuecard_source::value::cut;
 
 /// How much of a file is looked through.
 const MOST_BYTES: usize = 4 << 20;
@@ -24,20 +24,20 @@ const SHOWN_CHARS: usize = 160;
 
 /// The place in a file that looks most like a text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Nearest {
+pub(super) struct Nearest {
     /// The line on which it starts, from 1.
-    pub line: u64,
+    pub(super) line: u64,
     /// How many lines it has.
-    pub line_count: u64,
+    pub(super) line_count: u64,
     /// Its first lines, long ones cut.
-    pub lines: Vec<String>,
+    pub(super) lines: Vec<String>,
     /// In what it differs.
-    pub difference: Difference,
+    pub(super) difference: Difference,
 }
 
 /// In what two texts differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Difference {
+pub(super) enum Difference {
     /// Only in spaces, tabs and line ends.
     WhiteSpace,
     /// Also in the shape of quotation marks (`"` and `“`).
@@ -111,7 +111,7 @@ fn shown(lines: &[&str], place: Range<usize>, difference: Difference) -> Nearest
         lines: lines[place]
             .iter()
             .take(SHOWN_LINES)
-            .map(|line| shortened(line, SHOWN_CHARS))
+            .map(|line| cut(line, SHOWN_CHARS).into_owned())
             .collect(),
         difference,
     }
@@ -156,10 +156,13 @@ fn most_alike(lines: &[&str], wanted: &[&str]) -> Option<Range<usize>> {
         .rev()
         .max_by_key(|(_, line)| line.len())
         .filter(|(_, line)| !line.is_empty())?;
-    let mut pairs = PairCounts::of(anchor_line);
+    let wanted_pairs = pairs(anchor_line);
     let mut candidates: Vec<(f32, usize)> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
-        let likeness = pairs.likeness(clipped(line));
+        let pairs = pairs(clipped(line));
+        let shared = pairs.intersection(&wanted_pairs).count();
+        // Dice's coefficient, 0 to 1.
+        let likeness = 2.0 * shared as f32 / (pairs.len() + wanted_pairs.len()).max(1) as f32;
         let worst = candidates.last().map_or(0.0, |(likeness, _)| *likeness);
         if likeness > worst || (likeness > 0.0 && candidates.len() < CANDIDATES) {
             let at = candidates.partition_point(|(other, _)| *other >= likeness);
@@ -194,48 +197,9 @@ fn compared(lines: &[&str]) -> String {
         .collect()
 }
 
-/// How often each pair of neighbouring bytes occurs in one line.
-struct PairCounts {
-    counts: Vec<u16>,
-    total: usize,
-}
-
-impl PairCounts {
-    fn of(line: &[u8]) -> Self {
-        let mut counts = vec![0; 1 << 16];
-        for pair in pairs(line) {
-            counts[pair] += 1;
-        }
-        Self {
-            counts,
-            total: pairs(line).count(),
-        }
-    }
-
-    /// The share of pairs that both lines have (Dice's coefficient), 0 to 1.
-    fn likeness(&mut self, line: &[u8]) -> f32 {
-        let mut taken = Vec::new();
-        for pair in pairs(line) {
-            if let Some(left) = self.counts[pair].checked_sub(1) {
-                self.counts[pair] = left;
-                taken.push(pair);
-            }
-        }
-        for pair in &taken {
-            self.counts[*pair] += 1;
-        }
-        let total = self.total + pairs(line).count();
-        if total == 0 {
-            0.0
-        } else {
-            2.0 * taken.len() as f32 / total as f32
-        }
-    }
-}
-
-fn pairs(line: &[u8]) -> impl Iterator<Item = usize> {
-    line.windows(2)
-        .map(|pair| usize::from(pair[0]) << 8 | usize::from(pair[1]))
+/// The pairs of neighbouring bytes of a line.
+fn pairs(line: &[u8]) -> HashSet<&[u8]> {
+    line.windows(2).collect()
 }
 
 #[cfg(test)]

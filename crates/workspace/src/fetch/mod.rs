@@ -2,7 +2,6 @@
 
 mod body;
 mod encoding;
-mod error;
 mod gate;
 mod html;
 mod tidy;
@@ -10,15 +9,16 @@ mod tidy;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use cuecard_runtime::provider::reason;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION,
 };
 use reqwest::{Client, Response, Url};
 use tokio::io::AsyncReadExt as _;
 
+use super::WorkspaceError;
 use encoding::Problem;
 
-pub use error::{FetchError, Stage};
 pub use gate::PolicyGate;
 
 /// How much of a body is read unless a request says otherwise.
@@ -27,6 +27,11 @@ pub const DEFAULT_MAX_BYTES: usize = 5 * 1024 * 1024;
 pub const DEFAULT_MAX_REDIRECTS: usize = 10;
 /// The most addresses of one host that are tried.
 const MAX_ADDRESSES: usize = 32;
+
+/// How far a fetch has come, in words.
+const LOOKUP: &str = "while looking up its host";
+const ANSWER: &str = "while waiting for its answer";
+const BODY: &str = "while reading its body";
 
 /// What to fetch.
 #[derive(Debug, Clone)]
@@ -78,7 +83,7 @@ pub trait FetchGate: Send + Sync {
     /// be connected to. The connection is made to one of these and to no other.
     ///
     /// # Errors
-    /// Why not, as a lowercase fragment; it becomes [`FetchError::Refused`].
+    /// Why not, as a lowercase fragment; the error of the fetch says it.
     fn check(&self, url: &Url, addresses: &[IpAddr]) -> Result<(), String>;
 }
 
@@ -91,18 +96,21 @@ pub trait FetchGate: Send + Sync {
 /// # Errors
 /// A URL that can't be fetched, a gate that says no, a host that can't be reached, a body that isn't
 /// text, too many redirects, or no answer in time.
-pub async fn fetch(request: FetchRequest, gate: &dyn FetchGate) -> Result<Fetched, FetchError> {
+pub async fn fetch(request: FetchRequest, gate: &dyn FetchGate) -> Result<Fetched, WorkspaceError> {
     cuecard_runtime::tls::install();
-    let mut stage = Stage::Lookup;
+    let mut stage = LOOKUP;
     let mut at = parse(&request.url)?;
     let hops = follow(&request, gate, &mut at, &mut stage);
     match tokio::time::timeout(request.timeout, hops).await {
         Ok(result) => result,
-        Err(_) => Err(FetchError::TimedOut {
-            url: shown(&at),
-            timeout: request.timeout,
-            stage,
-        }),
+        Err(_) => {
+            let seconds = request.timeout.as_secs_f64();
+            let problem = format!("`{}` timed out after {seconds} s, {stage}", shown(&at));
+            Err(WorkspaceError {
+                is_timeout: true,
+                ..WorkspaceError::new(problem)
+            })
+        }
     }
 }
 
@@ -111,55 +119,48 @@ async fn follow(
     request: &FetchRequest,
     gate: &dyn FetchGate,
     at: &mut Url,
-    stage: &mut Stage,
-) -> Result<Fetched, FetchError> {
+    stage: &mut &str,
+) -> Result<Fetched, WorkspaceError> {
     for _ in 0..=request.max_redirects {
-        *stage = Stage::Lookup;
+        *stage = LOOKUP;
         let addresses = admitted_addresses(at, gate).await?;
-        *stage = Stage::Answer;
+        *stage = ANSWER;
         let response = send(at, &addresses).await?;
         match redirect_target(at, &response)? {
             Some(next) => *at = next,
             None => {
-                *stage = Stage::Body;
+                *stage = BODY;
                 return receive(request, at, response).await;
             }
         }
     }
-    Err(FetchError::TooManyRedirects {
-        url: shown(at),
-        followed: request.max_redirects,
-    })
+    let (followed, next) = (request.max_redirects, shown(at));
+    let problem = format!("too many redirects: {followed} followed, the next is to `{next}`");
+    Err(WorkspaceError::new(problem))
 }
 
 /// The addresses of the URL's host, all of which the gate has admitted.
 async fn admitted_addresses(
     url: &Url,
     gate: &dyn FetchGate,
-) -> Result<Vec<SocketAddr>, FetchError> {
-    let refused = |reason| FetchError::Refused {
-        url: shown(url),
-        reason,
-    };
+) -> Result<Vec<SocketAddr>, WorkspaceError> {
+    let refused =
+        |reason| WorkspaceError::new(format!("`{}` may not be fetched: {reason}", shown(url)));
     let host = checked_host(url)?;
     gate.check(url, &[]).map_err(refused)?;
+    let not_found =
+        |reason: &str| WorkspaceError::new(format!("the host `{host}` was not found: {reason}"));
     let port = url.port_or_known_default().unwrap_or(80);
     let mut addresses: Vec<SocketAddr> = match host.parse::<IpAddr>() {
         Ok(address) => vec![SocketAddr::new(address, port)],
         Err(_) => tokio::net::lookup_host((host, port))
             .await
-            .map_err(|source| FetchError::Lookup {
-                host: host.to_owned(),
-                reason: source.to_string(),
-            })?
+            .map_err(|source| not_found(&source.to_string()))?
             .collect(),
     };
     addresses.truncate(MAX_ADDRESSES);
     if addresses.is_empty() {
-        return Err(FetchError::Lookup {
-            host: host.to_owned(),
-            reason: "it has no address".to_owned(),
-        });
+        return Err(not_found("it has no address"));
     }
     let judged: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
     gate.check(url, &judged).map_err(refused)?;
@@ -168,20 +169,18 @@ async fn admitted_addresses(
 
 /// The host as a name or an address, without the brackets of an IPv6 address. The URL parser has brought
 /// all the ways to write an IPv4 address into one.
-fn checked_host(url: &Url) -> Result<&str, FetchError> {
+fn checked_host(url: &Url) -> Result<&str, WorkspaceError> {
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(FetchError::Scheme {
-            url: shown(url),
-            scheme: url.scheme().to_owned(),
-        });
+        let problem = format!("`{}` has the scheme `{}`", shown(url), url.scheme());
+        return Err(WorkspaceError::new(problem).with_help(match url.scheme() {
+            "file" => "`claude__read` reads a file",
+            _ => "only http and https URLs are fetched",
+        }));
     }
     let host = url
         .host_str()
         .filter(|host| !host.is_empty())
-        .ok_or_else(|| FetchError::Url {
-            url: shown(url),
-            reason: "it has no host".to_owned(),
-        })?;
+        .ok_or_else(|| no_url(&shown(url), "it has no host"))?;
     Ok(host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'))
@@ -190,10 +189,11 @@ fn checked_host(url: &Url) -> Result<&str, FetchError> {
 
 /// One request on a connection of its own. The client knows these addresses and nothing else: whatever
 /// name it asks for, it is given them.
-async fn send(url: &Url, addresses: &[SocketAddr]) -> Result<Response, FetchError> {
-    let unreachable = |error: reqwest::Error| FetchError::Unreachable {
-        url: shown(url),
-        reason: root_cause(&error),
+async fn send(url: &Url, addresses: &[SocketAddr]) -> Result<Response, WorkspaceError> {
+    let unreachable = |error: reqwest::Error| {
+        let reason = reason(&error);
+        WorkspaceError::new(format!("no answer from `{}`: {reason}", shown(url)))
+            .with_help("the connection is made directly: proxy environment variables are not used")
     };
     let client = Client::builder()
         .no_proxy()
@@ -222,20 +222,18 @@ impl reqwest::dns::Resolve for Pinned {
     }
 }
 
-fn redirect_target(from: &Url, response: &Response) -> Result<Option<Url>, FetchError> {
+fn redirect_target(from: &Url, response: &Response) -> Result<Option<Url>, WorkspaceError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let Some(location) = text_header(response.headers(), &LOCATION) else {
         return Ok(None);
     };
-    let mut next = from
-        .join(&location)
-        .map_err(|source| FetchError::Redirect {
-            url: shown(from),
-            location,
-            reason: source.to_string(),
-        })?;
+    let mut next = from.join(&location).map_err(|reason| {
+        let from = shown(from);
+        let what = format!("redirects to `{location}`, which is not a URL: {reason}");
+        WorkspaceError::new(format!("`{from}` {what}"))
+    })?;
     if next.fragment().is_none() {
         next.set_fragment(from.fragment());
     }
@@ -246,7 +244,7 @@ async fn receive(
     request: &FetchRequest,
     url: &Url,
     response: Response,
-) -> Result<Fetched, FetchError> {
+) -> Result<Fetched, WorkspaceError> {
     let status = response.status();
     let content_type = text_header(response.headers(), &CONTENT_TYPE);
     let encoding = text_header(response.headers(), &CONTENT_ENCODING).unwrap_or_default();
@@ -261,10 +259,12 @@ async fn receive(
         truncated,
         warnings: Vec::new(),
     };
-    let binary = |size| FetchError::Binary {
-        url: shown(url),
-        content_type: content_type.clone(),
-        size,
+    let binary = |size: Option<u64>| {
+        let kind = content_type.as_ref().map(|kind| format!("`{kind}`"));
+        let kind = kind.unwrap_or_else(|| "of an unknown type".to_owned());
+        let size = size.map_or("of unknown size".to_owned(), |size| format!("{size} bytes"));
+        WorkspaceError::new(format!("`{}` is not text but {kind}, {size}", shown(url)))
+            .with_help("a command can download it: `curl -o FILE URL` with `claude__bash`")
     };
     if kind == body::Kind::Binary {
         // The body of an error page is of no importance, its status is.
@@ -280,10 +280,11 @@ async fn receive(
     let reader = encoding::decoder(response, &encoding)
         .await
         .map_err(|problem| match problem {
-            Problem::Unknown => FetchError::Encoded {
-                url: shown(url),
-                encoding: encoding.clone(),
-            },
+            Problem::Unknown => {
+                let what = format!("is compressed as `{encoding}`, which was not requested");
+                WorkspaceError::new(format!("`{}` {what}", shown(url)))
+                    .with_help("a command can fetch and convert it, with `claude__bash`")
+            }
             Problem::Io(error) => interrupted(url, 0, &error),
         })?;
     let mut bytes = Vec::new();
@@ -315,11 +316,13 @@ async fn receive(
         }
         body::Decoded::Html { text, xml } => {
             // Only the processor is needed for this, and it may be needed for a while.
-            let (content, lost) =
-                tokio::task::spawn_blocking(move || html::to_markdown(&text, xml))
-                    .await
-                    .map_err(|_| FetchError::Html { url: shown(url) })?
-                    .ok_or_else(|| FetchError::Html { url: shown(url) })?;
+            let converted = tokio::task::spawn_blocking(move || html::to_markdown(&text, xml));
+            let (content, lost) = converted.await.ok().flatten().ok_or_else(|| {
+                WorkspaceError::new(format!(
+                    "the HTML of `{}` could not be converted",
+                    shown(url)
+                ))
+            })?;
             let (content, cut) = body::cut(content, request.max_bytes);
             Ok(fetched(content, truncated || lost || cut))
         }
@@ -329,19 +332,24 @@ async fn receive(
 }
 
 /// The connection broke, or what came over it can't be decompressed.
-fn interrupted(url: &Url, received: usize, error: &std::io::Error) -> FetchError {
-    FetchError::Interrupted {
-        url: shown(url),
-        received,
-        reason: root_cause(error),
-    }
+fn interrupted(url: &Url, received: usize, error: &std::io::Error) -> WorkspaceError {
+    let (url, reason) = (shown(url), reason(error));
+    let problem = format!("the response from `{url}` ended after {received} bytes: {reason}");
+    WorkspaceError::new(problem)
 }
 
-fn parse(url: &str) -> Result<Url, FetchError> {
-    Url::parse(url).map_err(|source| FetchError::Url {
-        url: url.to_owned(),
-        reason: source.to_string(),
+fn parse(url: &str) -> Result<Url, WorkspaceError> {
+    Url::parse(url).map_err(|source| {
+        let problem = no_url(url, &source.to_string());
+        match url.contains(':') {
+            true => problem,
+            false => problem.with_help(format!("write `https://{url}`")),
+        }
     })
+}
+
+fn no_url(url: &str, reason: &str) -> WorkspaceError {
+    WorkspaceError::new(format!("`{url}` is not a URL: {reason}"))
 }
 
 fn text_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
@@ -360,15 +368,6 @@ fn shown(url: &Url) -> String {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.into()
-}
-
-/// The innermost error says what happened; those around it repeat the URL.
-fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }
 
 #[cfg(test)]

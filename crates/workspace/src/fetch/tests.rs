@@ -168,7 +168,7 @@ async fn serve() -> String {
     format!("http://{address}/pages")
 }
 
-async fn fetched(name: &str) -> Result<Fetched, FetchError> {
+async fn fetched(name: &str) -> Result<Fetched, WorkspaceError> {
     let base = serve().await;
     fetch(
         FetchRequest::new(format!("{base}/{name}")),
@@ -222,7 +222,7 @@ async fn what_is_not_text_is_an_error_that_says_what_it_is() {
     );
     let error = fetched("zstd").await.expect_err("compressed otherwise");
     assert!(
-        matches!(&error, FetchError::Encoded { encoding, .. } if encoding == "zstd"),
+        error.to_string().contains("compressed as `zstd`"),
         "{error}"
     );
 }
@@ -234,7 +234,7 @@ async fn compressed_bodies_are_decompressed() {
     }
     assert_eq!(content("nothing-gzip").await, "");
     let error = fetched("broken-gzip").await.expect_err("no gzip");
-    assert!(matches!(error, FetchError::Interrupted { .. }), "{error}");
+    assert!(error.to_string().contains("ended after 0 bytes"), "{error}");
     // The limit is one of what is decompressed.
     let page = fetched("bomb").await.expect("an answer");
     assert_eq!(
@@ -295,22 +295,13 @@ async fn redirects_are_followed_and_each_hop_is_judged() {
 async fn redirects_that_lead_nowhere_are_errors() {
     let error = fetched("loop").await.expect_err("a loop");
     assert!(
-        matches!(
-            error,
-            FetchError::TooManyRedirects {
-                followed: DEFAULT_MAX_REDIRECTS,
-                ..
-            }
-        ),
+        error.to_string().starts_with("too many redirects: 10"),
         "{error}"
     );
     let error = fetched("to-file").await.expect_err("a file");
-    assert!(
-        matches!(&error, FetchError::Scheme { scheme, .. } if scheme == "file"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("the scheme `file`"), "{error}");
     let error = fetched("to-nonsense").await.expect_err("no URL");
-    assert!(matches!(error, FetchError::Redirect { .. }), "{error}");
+    assert!(error.to_string().contains("which is not a URL"), "{error}");
 }
 
 #[tokio::test]
@@ -341,7 +332,7 @@ async fn a_private_address_is_seen_behind_every_spelling() {
         let request = FetchRequest::new(format!("http://{host}:{port}/pages/html"));
         let error = fetch(request, &Public).await.expect_err(host);
         assert!(
-            matches!(error, FetchError::Refused { .. }),
+            error.to_string().contains("may not be fetched"),
             "{host}: {error}"
         );
     }
@@ -371,17 +362,16 @@ async fn what_takes_too_long_says_what_it_was_doing() {
             let error = fetch(request, &Open::default())
                 .await
                 .expect_err("too long");
-            let FetchError::TimedOut { stage, .. } = error else {
-                panic!("{error}")
-            };
-            stages.push((name, stage));
-            if name == "silent" || stage == Stage::Body {
+            assert!(error.is_timeout(), "{error}");
+            let is_in_body = error.to_string().ends_with(BODY);
+            stages.push((name, is_in_body));
+            if name == "silent" || is_in_body {
                 break;
             }
         }
     }
-    assert_eq!(stages.first(), Some(&("silent", Stage::Answer)));
-    assert_eq!(stages.last(), Some(&("stalled", Stage::Body)));
+    assert_eq!(stages.first(), Some(&("silent", false)));
+    assert_eq!(stages.last(), Some(&("stalled", true)));
 }
 
 #[tokio::test]
@@ -409,16 +399,13 @@ async fn what_cannot_be_fetched_is_an_error() {
     let error = fetch(FetchRequest::new(nobody), &open)
         .await
         .expect_err("no host");
-    assert!(matches!(error, FetchError::Lookup { .. }), "{error}");
+    assert!(error.to_string().contains("was not found"), "{error}");
     // A server that doesn't speak TLS: the client has its roots and its provider, and says what is wrong.
     let base = serve().await.replace("http://", "https://");
     let error = fetch(FetchRequest::new(format!("{base}/html")), &open)
         .await
         .expect_err("no TLS");
-    assert!(
-        matches!(&error, FetchError::Unreachable { reason, .. } if !reason.is_empty()),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("no answer from"), "{error}");
     // A port that was free a moment ago.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await

@@ -1,15 +1,14 @@
 //! Reading a file as a reader sees it (numbered lines, an image, a notebook's cells), and writing one.
 
-use std::fmt;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use base64::Engine as _;
 use serde::Serialize;
 
-use super::WorkspaceError;
-use super::disk::{RealDisk, io_failure, open_for_reading, read_whole, replace};
+use super::disk::{RealDisk, io_failure, open_for_reading, read_whole, replace, too_large};
 use super::text::{Encoding, Utf16Reader};
+use super::{WorkspaceError, bytes_in_words};
 use lines::{Page, PageError, Wanted};
 
 mod lines;
@@ -109,72 +108,6 @@ pub struct Written {
     pub bytes_written: u64,
 }
 
-/// Why a file can't be read as asked.
-#[derive(Debug)]
-pub enum ReadProblem {
-    /// The first line wanted lies behind the last.
-    OffsetPastEnd {
-        /// The line wanted, from 1.
-        offset: u64,
-        /// How many there are.
-        total_lines: u64,
-    },
-    /// No lines were asked for.
-    NoLines,
-    /// The lines wanted are too much for one result.
-    TooMuch {
-        /// The last line that would have fitted.
-        last_fitting: u64,
-        /// The bound in bytes.
-        limit: usize,
-    },
-    /// The file is not text, and no kind that is known.
-    Binary {
-        /// What it seems to be.
-        seems: &'static str,
-    },
-}
-
-impl ReadProblem {
-    /// What to do about it.
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::OffsetPastEnd { .. } => None,
-            Self::NoLines => Some("omit `limit` to read up to 2000 lines".to_owned()),
-            Self::TooMuch { last_fitting, .. } => Some(format!(
-                "read it in parts: give `offset` and a `limit`, the first one ending at line {last_fitting}"
-            )),
-            Self::Binary { .. } => {
-                Some("convert it to text first, for example with `claude__bash`".to_owned())
-            }
-        }
-    }
-}
-
-impl fmt::Display for ReadProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OffsetPastEnd {
-                offset,
-                total_lines,
-            } => {
-                let lines = if *total_lines == 1 { "line" } else { "lines" };
-                write!(
-                    f,
-                    "`offset` is {offset}, but there are {total_lines} {lines}"
-                )
-            }
-            Self::NoLines => f.write_str("`limit` is 0, so there is nothing to read"),
-            Self::TooMuch { limit, .. } => write!(
-                f,
-                "the requested lines are larger than {} in total",
-                super::bytes_in_words(*limit as u64)
-            ),
-            Self::Binary { seems } => write!(f, "this is not a text file but {seems}"),
-        }
-    }
-}
-
 /// Reads a file from line `offset` (from 1; 0 means 1 too, as in the tool this one replays) for at most
 /// `limit` lines.
 ///
@@ -192,7 +125,9 @@ pub fn read(
     bounds: ReadBounds,
 ) -> Result<ReadOutcome, WorkspaceError> {
     if limit == Some(0) {
-        return Err(refused(path, ReadProblem::NoLines));
+        let problem = WorkspaceError::new("`limit` is 0, so there is nothing to read");
+        let help = "omit `limit` to read up to 2000 lines";
+        return Err(problem.with_help(help).at(path));
     }
     let wanted = Wanted {
         first: offset.unwrap_or(1).max(1),
@@ -207,10 +142,9 @@ pub fn read(
         return read_notebook(path, &wanted, bounds).map(ReadOutcome::Notebook);
     }
     let (file, metadata) = open_for_reading(path)?;
-    let too_large = || WorkspaceError::TooLarge {
-        path: path.to_owned(),
-        limit: bounds.file_bytes,
-        hint: "take the part that matters with `claude__grep` or `claude__bash`",
+    let too_large = || {
+        let hint = "take the part that matters with `claude__grep` or `claude__bash`";
+        too_large(path, bounds.file_bytes, hint)
     };
     if metadata.len() > bounds.file_bytes {
         return Err(too_large());
@@ -225,7 +159,9 @@ pub fn read(
     }
     let encoding = Encoding::of(start);
     if let Some(seems) = binary(start, encoding) {
-        return Err(refused(path, ReadProblem::Binary { seems }));
+        let problem = WorkspaceError::new(format!("this is not a text file but {seems}"));
+        let help = "convert it to text first, for example with `claude__bash`";
+        return Err(problem.with_help(help).at(path));
     }
     reader.consume(encoding.mark().len());
     let page = if encoding.is_utf16() {
@@ -265,13 +201,10 @@ pub fn write_bytes(path: &Path, content: &[u8]) -> Result<(), WorkspaceError> {
 
 fn text_read(path: &Path, wanted: &Wanted, page: Page) -> Result<TextRead, WorkspaceError> {
     if wanted.first > page.total_lines.max(1) {
-        return Err(refused(
-            path,
-            ReadProblem::OffsetPastEnd {
-                offset: wanted.first,
-                total_lines: page.total_lines,
-            },
-        ));
+        let (offset, total) = (wanted.first, page.total_lines);
+        let lines = if total == 1 { "line" } else { "lines" };
+        let problem = format!("`offset` is {offset}, but there are {total} {lines}");
+        return Err(WorkspaceError::new(problem).at(path));
     }
     let mut warnings = Vec::new();
     if let Some((line, count)) = page.invalid_lines {
@@ -317,11 +250,7 @@ fn read_notebook(
         bounds.media_bytes,
         "clear its outputs, or take single cells with `claude__bash` and `jq`",
     )?;
-    let (rendered, cells) =
-        notebook_view::render(bytes).map_err(|problem| WorkspaceError::Notebook {
-            path: path.to_owned(),
-            problem,
-        })?;
+    let (rendered, cells) = notebook_view::render(bytes).map_err(|problem| problem.at(path))?;
     let unnumbered = lines::page_unnumbered(&rendered, wanted)
         .map_err(|error| refused_page(path, error, wanted.content_bytes))?;
     let text = text_read(path, wanted, unnumbered)?;
@@ -335,23 +264,17 @@ fn read_notebook(
     })
 }
 
-fn refused(path: &Path, problem: ReadProblem) -> WorkspaceError {
-    WorkspaceError::Read {
-        path: path.to_owned(),
-        problem,
-    }
-}
-
 fn refused_page(path: &Path, error: PageError, limit: usize) -> WorkspaceError {
     match error {
         PageError::Io(source) => io_failure(path, "read", source),
-        PageError::TooMuch { last_fitting } => refused(
-            path,
-            ReadProblem::TooMuch {
-                last_fitting,
-                limit,
-            },
-        ),
+        PageError::TooMuch { last_fitting } => {
+            let limit = bytes_in_words(limit as u64);
+            WorkspaceError::new(format!("the requested lines are larger than {limit} in total"))
+                .with_help(format!(
+                    "read it in parts: give `offset` and a `limit`, the first one ending at line {last_fitting}"
+                ))
+                .at(path)
+        }
     }
 }
 
@@ -530,10 +453,7 @@ mod tests {
             ReadBounds::default(),
         )
         .unwrap_err();
-        assert!(
-            error.to_string().ends_with("no such file or folder"),
-            "{error}"
-        );
+        assert!(error.to_string().ends_with("no such file"), "{error}");
         assert!(error.help().unwrap().ends_with("/file.txt`?"));
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::notebook::NotebookProblem;
+use crate::WorkspaceError;
 use crate::notebook::document::Document;
 
 /// Characters of one output beyond which it is cut.
@@ -75,12 +75,12 @@ pub struct ImageReference {
 }
 
 /// The rendering of a notebook file and its cells.
-pub(super) fn render(bytes: Vec<u8>) -> Result<(String, Vec<CellView>), NotebookProblem> {
+pub(super) fn render(bytes: Vec<u8>) -> Result<(String, Vec<CellView>), WorkspaceError> {
     let document = Document::parse(bytes)?;
     let mut rendered = String::new();
     let mut cells = Vec::with_capacity(document.cells.len());
     for index in 0..document.cells.len() {
-        let cell = view(&document, index)?;
+        let cell = view(&document, index);
         if index > 0 {
             rendered.push('\n');
         }
@@ -109,8 +109,8 @@ pub(super) fn render(bytes: Vec<u8>) -> Result<(String, Vec<CellView>), Notebook
     Ok((rendered, cells))
 }
 
-fn view(document: &Document, index: usize) -> Result<CellView, NotebookProblem> {
-    let fields = document.fields(index)?;
+fn view(document: &Document, index: usize) -> CellView {
+    let fields = document.cells[index].fields();
     let cell_type = fields
         .get("cell_type")
         .and_then(Value::as_str)
@@ -118,7 +118,7 @@ fn view(document: &Document, index: usize) -> Result<CellView, NotebookProblem> 
         .to_owned();
     let is_code = cell_type == "code";
     let outputs = fields.get("outputs").and_then(Value::as_array);
-    Ok(CellView {
+    CellView {
         cell_id: document.label(index),
         source: joined(fields.get("source")).unwrap_or_default(),
         language: document.language.clone().filter(|_| is_code),
@@ -132,7 +132,7 @@ fn view(document: &Document, index: usize) -> Result<CellView, NotebookProblem> 
                 .collect()
         }),
         cell_type,
-    })
+    }
 }
 
 fn output(fields: &Map<String, Value>) -> CellOutput {

@@ -3,14 +3,13 @@
 //! Only the bytes of that cell change: every other cell, unknown fields, the order of keys and the
 //! indentation stay as they are in the file.
 
-use std::fmt;
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::json;
 
 use super::disk::{RealDisk, read_whole, replace};
-use super::json_spans::space_before;
+use super::json_text::space_before;
 use super::{WorkspaceError, listed};
 use cell::{Layout, fit_to_type, line_end, source, with_id};
 use cuecard_source::diagnostic::did_you_mean;
@@ -112,94 +111,6 @@ pub struct NotebookEdited {
     pub cells: u64,
 }
 
-/// Why a notebook can't be read or edited.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotebookProblem {
-    /// The file is something else.
-    NotANotebook {
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A notebook of another format.
-    Version {
-        /// Its major version, as written.
-        version: String,
-    },
-    /// The edit needs a cell that it doesn't name.
-    NoCellId {
-        /// `replace` or `delete`.
-        mode: &'static str,
-    },
-    /// The inserted cell must be of some type.
-    NoCellType,
-    /// There is no such cell.
-    UnknownCell {
-        /// What was asked for.
-        wanted: String,
-        /// The cells there are: ids, or `cell-N`.
-        existing: Vec<String>,
-    },
-    /// Several cells have that id, which the format forbids.
-    SameId {
-        /// The id.
-        id: String,
-        /// The places of the cells, from 0.
-        places: Vec<usize>,
-    },
-}
-
-impl NotebookProblem {
-    /// What to do about it.
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::NotANotebook { .. } => None,
-            Self::Version { .. } => {
-                Some("`jupyter nbconvert --to notebook --nbformat 4` upgrades it".to_owned())
-            }
-            Self::NoCellId { .. } => {
-                Some("name the cell by its id, or by its place: `cell-0` is the first".to_owned())
-            }
-            Self::NoCellType => Some("set `cell_type` to `code` or `markdown`".to_owned()),
-            Self::UnknownCell { wanted, existing } => {
-                did_you_mean(wanted, existing.iter().map(String::as_str))
-                    .map(|near| format!("did you mean `{near}`?"))
-            }
-            Self::SameId { places, .. } => places
-                .first()
-                .map(|place| format!("name one by its place, such as `cell-{place}`")),
-        }
-    }
-}
-
-impl fmt::Display for NotebookProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotANotebook { reason } => write!(f, "this is not a notebook: {reason}"),
-            Self::Version { version } => {
-                write!(
-                    f,
-                    "unsupported notebook format {version}: only format 4 is supported"
-                )
-            }
-            Self::NoCellId { mode } => write!(f, "`cell_id` is missing, and `{mode}` needs it"),
-            Self::NoCellType => f.write_str("`cell_type` is missing, and `insert` needs it"),
-            Self::UnknownCell { wanted, existing } if existing.is_empty() => {
-                write!(f, "cell `{wanted}` not found: the notebook is empty")
-            }
-            Self::UnknownCell { wanted, existing } => write!(
-                f,
-                "cell `{wanted}` not found; the cells are: {}",
-                listed(existing.iter().map(|id| format!("`{id}`")), CELLS_NAMED)
-            ),
-            Self::SameId { id, places } => write!(
-                f,
-                "several cells have the id `{id}`: cells {}, counted from 0",
-                listed(places.iter().map(usize::to_string), CELLS_NAMED)
-            ),
-        }
-    }
-}
-
 /// Edits one cell of the notebook at `path`.
 ///
 /// A code cell that is replaced loses its outputs and its execution count, because they belong to the old
@@ -210,10 +121,7 @@ impl fmt::Display for NotebookProblem {
 /// The file is missing, no notebook of format 4, or has no such cell. It is then as it was.
 pub fn edit(path: &Path, change: &NotebookEdit) -> Result<NotebookEdited, WorkspaceError> {
     let bytes = read_whole(path, LARGEST_NOTEBOOK, "clear the notebook's outputs first")?;
-    let (text, edited) = changed(bytes, change).map_err(|problem| WorkspaceError::Notebook {
-        path: path.to_owned(),
-        problem,
-    })?;
+    let (text, edited) = changed(bytes, change).map_err(|problem| problem.at(path))?;
     replace(&RealDisk, path, text.as_bytes())?;
     Ok(edited)
 }
@@ -221,7 +129,7 @@ pub fn edit(path: &Path, change: &NotebookEdit) -> Result<NotebookEdited, Worksp
 fn changed(
     bytes: Vec<u8>,
     change: &NotebookEdit,
-) -> Result<(String, NotebookEdited), NotebookProblem> {
+) -> Result<(String, NotebookEdited), WorkspaceError> {
     let document = Document::parse(bytes)?;
     let named = match &change.cell_id {
         Some(wanted) => Some(place_of(&document, wanted)?),
@@ -229,38 +137,54 @@ fn changed(
     };
     match (change.mode, named) {
         (EditMode::Insert, named) => insert(&document, change, named.map_or(0, |place| place + 1)),
-        (mode, None) => Err(NotebookProblem::NoCellId { mode: mode.name() }),
+        (mode, None) => {
+            let mode = mode.name();
+            let problem = format!("`cell_id` is missing, and `{mode}` needs it");
+            let help = "name the cell by its id, or by its place: `cell-0` is the first";
+            Err(WorkspaceError::new(problem).with_help(help))
+        }
         (EditMode::Replace, Some(place)) => Ok(replace_cell(&document, change, place)),
         (EditMode::Delete, Some(place)) => Ok(delete(&document, place)),
     }
 }
 
 /// The place of the cell that is called so: by its id, else as `cell-N`.
-fn place_of(document: &Document, wanted: &str) -> Result<usize, NotebookProblem> {
+fn place_of(document: &Document, wanted: &str) -> Result<usize, WorkspaceError> {
     let places: Vec<usize> = (0..document.cells.len())
         .filter(|place| document.cells[*place].id.as_deref() == Some(wanted))
         .collect();
     match places[..] {
         [place] => return Ok(place),
-        [_, _, ..] => {
-            return Err(NotebookProblem::SameId {
-                id: wanted.to_owned(),
-                places,
-            });
+        [first, _, ..] => {
+            let shown = listed(places.iter().map(usize::to_string), CELLS_NAMED);
+            let problem =
+                format!("several cells have the id `{wanted}`: cells {shown}, counted from 0");
+            let help = format!("name one by its place, such as `cell-{first}`");
+            return Err(WorkspaceError::new(problem).with_help(help));
         }
         [] => {}
     }
-    wanted
+    let place = wanted
         .strip_prefix("cell-")
         .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|digits| digits.parse::<usize>().ok())
-        .filter(|place| *place < document.cells.len())
-        .ok_or_else(|| NotebookProblem::UnknownCell {
-            wanted: wanted.to_owned(),
-            existing: (0..document.cells.len())
-                .map(|place| document.label(place))
-                .collect(),
-        })
+        .filter(|place| *place < document.cells.len());
+    place.ok_or_else(|| {
+        let existing = (0..document.cells.len()).map(|place| document.label(place));
+        let existing: Vec<String> = existing.collect();
+        let shown = match existing.is_empty() {
+            true => ": the notebook is empty".to_owned(),
+            false => {
+                let ids = existing.iter().map(|id| format!("`{id}`"));
+                format!("; the cells are: {}", listed(ids, CELLS_NAMED))
+            }
+        };
+        let near = did_you_mean(wanted, existing.iter().map(String::as_str));
+        WorkspaceError {
+            help: near.map(|near| format!("did you mean `{near}`?")),
+            ..WorkspaceError::new(format!("cell `{wanted}` not found{shown}"))
+        }
+    })
 }
 
 fn replace_cell(
@@ -268,7 +192,7 @@ fn replace_cell(
     change: &NotebookEdit,
     place: usize,
 ) -> (String, NotebookEdited) {
-    let span = document.cells[place].span.clone();
+    let span = document.cells[place].span();
     let layout = Layout::of(document, space_before(&document.text, span.start));
     let mut fields = document.raw_fields(place);
     let mut cell_type = String::new();
@@ -303,14 +227,17 @@ fn insert(
     document: &Document,
     change: &NotebookEdit,
     place: usize,
-) -> Result<(String, NotebookEdited), NotebookProblem> {
-    let cell_type = change.cell_type.ok_or(NotebookProblem::NoCellType)?;
+) -> Result<(String, NotebookEdited), WorkspaceError> {
+    let cell_type = change.cell_type.ok_or_else(|| {
+        WorkspaceError::new("`cell_type` is missing, and `insert` needs it")
+            .with_help("set `cell_type` to `code` or `markdown`")
+    })?;
     let text = &document.text;
     // White space that stands before a cell: that of the neighbour, or two steps in.
     let neighbour = document.cells.get(place).or(document.cells.last());
     let (space, closing) = match (neighbour, &document.indent) {
         (Some(cell), _) => (
-            space_before(text, cell.span.start).to_owned(),
+            space_before(text, cell.span().start).to_owned(),
             String::new(),
         ),
         (None, Some(indent)) => {
@@ -335,10 +262,10 @@ fn insert(
     let (fields, cell_id) = with_id(document, fields, place, &change.new_source);
     let cell = layout.cell(&fields);
     let text = if let Some(next) = document.cells.get(place) {
-        let at = next.span.start;
+        let at = next.span().start;
         format!("{}{cell},{space}{}", &text[..at], &text[at..])
     } else if let Some(last) = document.cells.last() {
-        let at = last.span.end;
+        let at = last.span().end;
         format!("{},{space}{cell}{}", &text[..at], &text[at..])
     } else {
         let array = document.cells_span.clone();
@@ -354,8 +281,8 @@ fn insert(
 fn delete(document: &Document, place: usize) -> (String, NotebookEdited) {
     let cells = &document.cells;
     let gone = match (place.checked_sub(1), cells.get(place + 1)) {
-        (_, Some(next)) => cells[place].span.start..next.span.start,
-        (Some(previous), None) => cells[previous].span.end..cells[place].span.end,
+        (_, Some(next)) => cells[place].span().start..next.span().start,
+        (Some(previous), None) => cells[previous].span().end..cells[place].span().end,
         (None, None) => document.cells_span.start + 1..document.cells_span.end - 1,
     };
     let text = format!(

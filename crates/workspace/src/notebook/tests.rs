@@ -1,5 +1,5 @@
 use super::*;
-use crate::json_spans::tests::any_text;
+use crate::json_text::tests::any_text;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn change(cell_id: Option<&str>, new_source: &str, mode: EditMode) -> NotebookEd
     }
 }
 
-fn apply(text: &str, change: &NotebookEdit) -> Result<(String, NotebookEdited), NotebookProblem> {
+fn apply(text: &str, change: &NotebookEdit) -> Result<(String, NotebookEdited), WorkspaceError> {
     changed(text.as_bytes().to_vec(), change)
 }
 
@@ -92,7 +92,7 @@ fn changing_the_type_converts_the_fields() {
         "{text}"
     );
     let document: Document = Document::parse(text.into_bytes()).unwrap();
-    let fields = document.fields(0).unwrap();
+    let fields = document.cells[0].fields();
     let keys: Vec<&str> = fields.keys().map(String::as_str).collect();
     assert_eq!(
         keys,
@@ -110,10 +110,7 @@ fn changing_the_type_converts_the_fields() {
     let mut to_text = change(Some("c0de"), "x", EditMode::Replace);
     to_text.cell_type = Some(CellType::Markdown);
     let (text, _) = apply(NOTEBOOK, &to_text).unwrap();
-    let fields = Document::parse(text.into_bytes())
-        .unwrap()
-        .fields(1)
-        .unwrap();
+    let fields = Document::parse(text.into_bytes()).unwrap().cells[1].fields();
     let keys: Vec<&str> = fields.keys().map(String::as_str).collect();
     assert_eq!(keys, ["cell_type", "id", "metadata", "source"]);
     assert_eq!(fields["source"], json!(["x"]));
@@ -155,7 +152,8 @@ fn inserted_cells_go_behind_the_named_one_or_to_the_start() {
         edited.cell_id
     );
     insert.cell_type = None;
-    assert_eq!(apply(NOTEBOOK, &insert), Err(NotebookProblem::NoCellType));
+    let problem = apply(NOTEBOOK, &insert).unwrap_err().to_string();
+    assert_eq!(problem, "`cell_type` is missing, and `insert` needs it");
 }
 
 #[test]

@@ -10,7 +10,9 @@ use std::time::SystemTime;
 use globset::GlobSet;
 use ignore::WalkBuilder;
 
-use super::{Limits, SearchError, Skipped, note_skipped, note_walk_error, pattern};
+use super::{
+    Limits, Skipped, WorkspaceError, not_a_folder, note_skipped, note_walk_error, of_path, pattern,
+};
 
 /// Folders of version control. Nobody means them by `**`, and what is in them changes with every run.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];
@@ -41,14 +43,12 @@ pub struct Globbed {
 ///
 /// # Errors
 /// A pattern that isn't valid or leaves `root`, a `root` that is missing or no folder, or cancellation.
-pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, SearchError> {
+pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, WorkspaceError> {
     let relative = below_root(root, pattern)?;
     let matcher = pattern::compile_glob(relative)?;
-    let metadata = fs::metadata(root).map_err(|source| SearchError::of_path(root, source))?;
+    let metadata = fs::metadata(root).map_err(|source| of_path(root, source))?;
     if !metadata.is_dir() {
-        return Err(SearchError::NotAFolder {
-            path: root.to_owned(),
-        });
+        return Err(not_a_folder(root));
     }
 
     // The best stay in the heap: its greatest is the next to go.
@@ -101,13 +101,21 @@ pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, Sear
     })
 }
 
+/// Checks a pattern for [`glob()`] without looking at files.
+///
+/// # Errors
+/// A pattern that isn't valid, or leaves the folder that it is looked for in.
+pub fn check_glob(pattern: &str) -> Result<(), WorkspaceError> {
+    pattern::compile_glob(below_root(Path::new(""), pattern)?).map(drop)
+}
+
 /// Whether a file, folder or link below `root` (absolute, without links) matches `pattern`; with a `/` at its end, a
 /// folder. Links to folders of `root` are followed; of other folders only the link itself counts.
 ///
 /// # Errors
 /// A pattern that isn't valid or leaves `root`, also by a link that it names; a folder that can't be read; a `root` with
 /// so many entries that not all were looked at.
-pub fn any_match(root: &Path, pattern: &str) -> Result<bool, SearchError> {
+pub fn any_match(root: &Path, pattern: &str) -> Result<bool, WorkspaceError> {
     let relative = below_root(root, pattern)?;
     let mut search = AnyMatch {
         root,
@@ -132,13 +140,15 @@ struct AnyMatch<'a> {
 
 impl AnyMatch<'_> {
     /// Looks into `folder`, a path below the root. `above` are the real paths of it and of the folders on the way to it.
-    fn look(&mut self, folder: &Path, above: &mut Vec<PathBuf>) -> Result<bool, SearchError> {
+    fn look(&mut self, folder: &Path, above: &mut Vec<PathBuf>) -> Result<bool, WorkspaceError> {
         let here = self.root.join(folder);
-        let of_here = |source| SearchError::of_path(&here, source);
+        let of_here = |source| of_path(&here, source);
         let depth = folder.components().count();
         for entry in fs::read_dir(&here).map_err(of_here)? {
             let name = entry.map_err(of_here)?.file_name();
-            self.n_left = self.n_left.checked_sub(1).ok_or(SearchError::TooMany)?;
+            self.n_left = self.n_left.checked_sub(1).ok_or_else(|| {
+                WorkspaceError::new("there are too many files to look at all of them")
+            })?;
             let (path, place) = (folder.join(&name), here.join(&name));
             let is_folder = place.is_dir();
             if self.matcher.is_match(&path) && (!self.wants_folder || is_folder) {
@@ -182,15 +192,14 @@ pub fn split_absolute(pattern: &str) -> Option<(PathBuf, &str)> {
     Some((PathBuf::from(folder), &pattern[cut + 1..]))
 }
 
-fn outside(root: &Path, pattern: &str) -> SearchError {
-    SearchError::Outside {
-        pattern: pattern.to_owned(),
-        root: root.to_owned(),
-    }
+fn outside(root: &Path, pattern: &str) -> WorkspaceError {
+    let root = root.display();
+    WorkspaceError::new(format!("the glob `{pattern}` leaves the folder `{root}`"))
+        .with_help("give the folder as `path`, and the pattern below it")
 }
 
 /// The pattern as seen from `root`.
-fn below_root<'p>(root: &Path, pattern: &'p str) -> Result<&'p str, SearchError> {
+fn below_root<'p>(root: &Path, pattern: &'p str) -> Result<&'p str, WorkspaceError> {
     let outside = || outside(root, pattern);
     let relative = if pattern.starts_with('/') {
         let prefix = root.to_str().ok_or_else(outside)?.trim_end_matches('/');
@@ -439,7 +448,7 @@ mod tests {
         let folder = tree(&["file"]);
         let limits = Limits::default();
         let missing = glob(&folder.path().join("no"), "*", &limits).expect_err("missing");
-        assert!(matches!(missing, SearchError::NotFound { .. }), "{missing}");
+        assert!(missing.to_string().starts_with("no such file"), "{missing}");
         let near = glob(&folder.path().join("fiel"), "*", &limits).expect_err("missing");
         assert!(near.help().is_some_and(|help| help.ends_with("/file`?")));
         let below = glob(&folder.path().join("file/a/b"), "*", &limits).expect_err("below a file");
@@ -448,19 +457,20 @@ mod tests {
             "{below}"
         );
         let file = glob(&folder.path().join("file"), "*", &limits).expect_err("a file");
-        assert!(matches!(file, SearchError::NotAFolder { .. }), "{file}");
+        assert!(file.to_string().ends_with("is not a folder"), "{file}");
         for pattern in ["../*", "a/../../b", "/etc/*"] {
             let outside = glob(folder.path(), pattern, &limits).expect_err("outside");
-            assert!(matches!(outside, SearchError::Outside { .. }), "{outside}");
+            assert!(
+                outside.to_string().contains("leaves the folder"),
+                "{outside}"
+            );
         }
         let cancelled = Limits {
             cancel: Arc::new(AtomicBool::new(true)),
             ..Limits::default()
         };
-        assert!(matches!(
-            glob(folder.path(), "*", &cancelled),
-            Err(SearchError::Cancelled)
-        ));
+        let error = glob(folder.path(), "*", &cancelled).expect_err("cancelled");
+        assert_eq!(error.to_string(), "the search was cancelled");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use grep_searcher::{MmapChoice, Searcher, SearcherBuilder};
 use ignore::WalkBuilder;
 use ignore::types::{Types, TypesBuilder};
 
-use super::{Limits, SearchError, Skipped, note_skipped, note_walk_error, pattern};
+use super::{Limits, Skipped, WorkspaceError, note_skipped, note_walk_error, of_path, pattern};
 
 mod rows;
 
@@ -135,16 +135,9 @@ pub enum GrepOutcome {
 /// # Errors
 /// A pattern or glob that isn't valid, a path that is missing or not searchable, or cancellation.
 /// A single file below `path` that can't be read is noted in `skipped`.
-pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, SearchError> {
-    let matcher = pattern::compile_regex(
-        &request.pattern,
-        request.case_insensitive,
-        request.multiline,
-    )?;
-    let filter = request.glob.as_deref().map(Filter::new).transpose()?;
-    let types = request.file_type.as_deref().map(types).transpose()?;
-    let metadata = fs::metadata(&request.path)
-        .map_err(|source| SearchError::of_path(&request.path, source))?;
+pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, WorkspaceError> {
+    let (matcher, filter, types) = compiled(request)?;
+    let metadata = fs::metadata(&request.path).map_err(|source| of_path(&request.path, source))?;
 
     let asked = request
         .head_limit
@@ -170,11 +163,32 @@ pub fn grep(request: &Grep, limits: &Limits) -> Result<GrepOutcome, SearchError>
     } else if metadata.is_dir() {
         search.folder(&request.path, filter.as_ref(), types)?;
     } else {
-        return Err(SearchError::NotSearchable {
-            path: request.path.clone(),
-        });
+        let shown = request.path.display();
+        let problem = format!("`{shown}` is neither a file nor a folder");
+        return Err(WorkspaceError::new(problem));
     }
     Ok(search.outcome())
+}
+
+/// Checks the patterns of a search without looking at files.
+///
+/// # Errors
+/// A pattern or glob that isn't valid, or a type of files that isn't known.
+pub fn check_grep(request: &Grep) -> Result<(), WorkspaceError> {
+    compiled(request).map(drop)
+}
+
+type Patterns = (RegexMatcher, Option<Filter>, Option<Types>);
+
+fn compiled(request: &Grep) -> Result<Patterns, WorkspaceError> {
+    let matcher = pattern::compile_regex(
+        &request.pattern,
+        request.case_insensitive,
+        request.multiline,
+    )?;
+    let filter = request.glob.as_deref().map(Filter::new).transpose()?;
+    let types = request.file_type.as_deref().map(types).transpose()?;
+    Ok((matcher, filter, types))
 }
 
 /// How many lines are given before and after each match.
@@ -201,16 +215,18 @@ fn searcher(request: &Grep) -> Searcher {
 }
 
 /// The files of this type.
-fn types(name: &str) -> Result<Types, SearchError> {
+fn types(name: &str) -> Result<Types, WorkspaceError> {
     let mut builder = TypesBuilder::new();
     builder.add_defaults().select(name);
     builder.build().map_err(|_| {
         let definitions = builder.definitions();
         let names = definitions.iter().map(ignore::types::FileTypeDef::name);
-        SearchError::FileType {
-            name: name.to_owned(),
-            proposal: did_you_mean(name, names).map(str::to_owned),
-        }
+        WorkspaceError::new(format!("`{name}` is not a known type of files")).with_help(
+            match did_you_mean(name, names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`rg --type-list` lists them; `glob` selects by name: `*.ext`".to_owned(),
+            },
+        )
     })
 }
 
@@ -221,7 +237,7 @@ struct Filter {
 }
 
 impl Filter {
-    fn new(text: &str) -> Result<Self, SearchError> {
+    fn new(text: &str) -> Result<Self, WorkspaceError> {
         let globs = split(text)
             .into_iter()
             .map(|glob| {
@@ -240,7 +256,7 @@ impl Filter {
                 };
                 Ok((matcher, wanted))
             })
-            .collect::<Result<_, SearchError>>()?;
+            .collect::<Result<_, WorkspaceError>>()?;
         Ok(Self { globs })
     }
 
@@ -295,7 +311,7 @@ impl Search<'_> {
         root: &Path,
         filter: Option<&Filter>,
         types: Option<Types>,
-    ) -> Result<(), SearchError> {
+    ) -> Result<(), WorkspaceError> {
         let mut walk = WalkBuilder::new(root);
         if let Some(types) = types {
             walk.types(types);
@@ -325,7 +341,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn file(&mut self, path: &Path) -> Result<Searched, SearchError> {
+    fn file(&mut self, path: &Path) -> Result<Searched, WorkspaceError> {
         let opened = open_text(path);
         let file = match opened {
             Ok(Some(file)) => file,
@@ -400,7 +416,7 @@ struct Interruptible<'a> {
 impl io::Read for Interruptible<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.cancel.load(Ordering::Relaxed) {
-            return Err(io::Error::other(SearchError::Cancelled));
+            return Err(io::Error::other("the search was cancelled"));
         }
         self.file.read(buffer)
     }
@@ -702,30 +718,20 @@ mod tests {
     fn what_cannot_be_searched_is_an_error() {
         let folder = tree(&[]);
         let mut request = request(&folder, "(", OutputMode::Count);
-        assert!(matches!(
-            grep(&request, &Limits::default()),
-            Err(SearchError::Pattern { .. })
-        ));
+        let problem = |request: &Grep| {
+            let error = grep(request, &Limits::default()).expect_err("it can't be searched");
+            error.to_string()
+        };
+        assert!(problem(&request).contains("is not valid"));
         request.pattern = "x".into();
         request.glob = Some("[".into());
         let error = grep(&request, &Limits::default()).expect_err("a bad glob");
-        assert!(
-            error
-                .to_string()
-                .contains("`[` is not valid at character 1"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("`[` is not valid"), "{error}");
         request.glob = None;
         request.path = folder.path().join("missing");
-        assert!(matches!(
-            grep(&request, &Limits::default()),
-            Err(SearchError::NotFound { .. })
-        ));
+        assert!(problem(&request).starts_with("no such file"));
         request.path = "/dev/null".into();
-        assert!(matches!(
-            grep(&request, &Limits::default()),
-            Err(SearchError::NotSearchable { .. })
-        ));
+        assert!(problem(&request).contains("neither a file nor a folder"));
     }
 
     #[test]
@@ -787,6 +793,7 @@ mod tests {
             .cancel
             .store(true, std::sync::atomic::Ordering::Relaxed);
         let outcome = grep(&request(&folder, "x", OutputMode::Count), &limits);
-        assert!(matches!(outcome, Err(SearchError::Cancelled)));
+        let error = outcome.expect_err("cancelled");
+        assert_eq!(error.to_string(), "the search was cancelled");
     }
 }

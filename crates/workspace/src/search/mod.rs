@@ -13,11 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ignore::DirEntry;
 
-use super::io_reason;
 use super::missing_path::{blocking_part, missing_path_hint};
+use cuecard_runtime::text_file::io_reason;
 
-pub use glob::{Globbed, any_match, glob, split_absolute};
-pub use grep::{Grep, GrepMatch, GrepOutcome, OutputMode, grep};
+use super::WorkspaceError;
+
+pub use glob::{Globbed, any_match, check_glob, glob, split_absolute};
+pub use grep::{Grep, GrepMatch, GrepOutcome, OutputMode, check_grep, grep};
 
 /// How many paths that could not be looked at are kept by name.
 const MAX_SKIPPED: usize = 100;
@@ -27,7 +29,7 @@ const MAX_SKIPPED: usize = 100;
 pub struct Limits {
     /// The most rows (files or matches) a result holds; what is beyond is counted, not kept.
     pub results: usize,
-    /// Set it from elsewhere to end the search with [`SearchError::Cancelled`]. A search runs on a thread
+    /// Set it from elsewhere to end the search with an error. A search runs on a thread
     /// of its own, which no timeout could end otherwise.
     pub cancel: Arc<AtomicBool>,
     /// A folder that is not looked into, unless the search begins in it.
@@ -45,9 +47,9 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn check(&self) -> Result<(), SearchError> {
+    fn check(&self) -> Result<(), WorkspaceError> {
         if self.cancel.load(Ordering::Relaxed) {
-            Err(SearchError::Cancelled)
+            Err(WorkspaceError::new("the search was cancelled"))
         } else {
             Ok(())
         }
@@ -78,198 +80,30 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// What kind of pattern a [`SearchError::Pattern`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PatternKind {
-    /// A file name pattern.
-    Glob,
-    /// A regular expression.
-    Regex,
-}
-
-impl fmt::Display for PatternKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Glob => "glob",
-            Self::Regex => "regular expression",
-        })
+/// Nothing can be found at `path`.
+fn of_path(path: &Path, source: io::Error) -> WorkspaceError {
+    let shown = path.display();
+    if source.kind() == io::ErrorKind::NotFound {
+        return WorkspaceError {
+            help: missing_path_hint(path),
+            ..WorkspaceError::new(format!("no such file or directory: `{shown}`"))
+        };
     }
-}
-
-/// Why a search could not be made.
-#[derive(Debug)]
-pub enum SearchError {
-    /// The pattern is not one.
-    Pattern {
-        /// Which language it is written in.
-        kind: PatternKind,
-        /// The pattern as given.
-        pattern: String,
-        /// Where it goes wrong, in characters from 1, where that can be told.
-        position: Option<usize>,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The pattern is longer than a pattern can sensibly be.
-    TooLong {
-        /// Which language it is written in.
-        kind: PatternKind,
-        /// Its length in bytes.
-        length: usize,
-        /// The bound in bytes.
-        limit: usize,
-    },
-    /// There is no type of files of this name.
-    FileType {
-        /// The name.
-        name: String,
-        /// The name that was probably meant.
-        proposal: Option<String>,
-    },
-    /// A glob that leaves the folder it is looked for in.
-    Outside {
-        /// The pattern as given.
-        pattern: String,
-        /// The folder.
-        root: PathBuf,
-    },
-    /// There is nothing at this path.
-    NotFound {
-        /// The path.
-        path: PathBuf,
-        /// What was probably meant.
-        hint: Option<String>,
-    },
-    /// A folder is needed and this isn't one.
-    NotAFolder {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A file or folder is needed and this is neither (a socket, a device).
-    NotSearchable {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The operating system refused.
-    Unreadable {
-        /// The path.
-        path: PathBuf,
-        /// Its reason.
-        source: io::Error,
-    },
-    /// Not all entries were looked at.
-    TooMany,
-    /// [`Limits::cancel`] was set.
-    Cancelled,
-}
-
-impl SearchError {
-    fn of_path(path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
-        match source.kind() {
-            io::ErrorKind::NotFound => Self::NotFound {
-                hint: missing_path_hint(&path),
-                path,
-            },
-            io::ErrorKind::NotADirectory => match blocking_part(&path) {
-                Some((part, _)) => Self::NotAFolder { path: part },
-                None => Self::Unreadable { path, source },
-            },
-            _ => Self::Unreadable { path, source },
-        }
+    if source.kind() == io::ErrorKind::NotADirectory
+        && let Some((part, _)) = blocking_part(path)
+    {
+        return not_a_folder(&part);
     }
-
-    /// What to do about it, where there is something to say.
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::Pattern { kind: PatternKind::Regex, reason, .. } if reason.contains("\"\\n\"") => {
-                Some("with `multiline: true` a pattern may span lines".to_owned())
-            }
-            Self::Pattern { kind: PatternKind::Regex, .. } => {
-                Some("a backslash before a special character takes it literally".to_owned())
-            }
-            Self::Pattern { kind: PatternKind::Glob, .. } => Some(
-                "`*` stays in one folder, `**` goes through all, `{a,b}` is either, `[ab]` one character"
-                    .to_owned(),
-            ),
-            Self::Outside { .. } => Some("give the folder as `path`, and the pattern below it".to_owned()),
-            Self::NotAFolder { path } => path
-                .parent()
-                .map(|parent| format!("the folder it is in is `{}`", parent.display())),
-            Self::NotFound { hint, .. } => hint.clone(),
-            Self::FileType { proposal, .. } => Some(match proposal {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => "`rg --type-list` lists them; `glob` selects by name: `*.ext`".to_owned(),
-            }),
-            Self::TooLong { .. }
-            | Self::NotSearchable { .. }
-            | Self::Unreadable { .. }
-            | Self::TooMany
-            | Self::Cancelled => None,
-        }
-    }
+    let reason = io_reason(&source);
+    WorkspaceError::new(format!("cannot access `{shown}`: {reason}"))
 }
 
-impl fmt::Display for SearchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pattern {
-                kind,
-                pattern,
-                position,
-                reason,
-            } => {
-                write!(f, "the {kind} `{pattern}` is not valid")?;
-                if let Some(position) = position {
-                    write!(f, " at character {position}")?;
-                }
-                write!(f, ": {reason}")
-            }
-            Self::TooLong {
-                kind,
-                length,
-                limit,
-            } => {
-                write!(
-                    f,
-                    "the {kind} is {length} bytes long, at most {limit} are allowed"
-                )
-            }
-            Self::FileType { name, .. } => write!(f, "`{name}` is not a known type of files"),
-            Self::Outside { pattern, root } => {
-                write!(
-                    f,
-                    "the glob `{pattern}` leaves the folder `{}`",
-                    root.display()
-                )
-            }
-            Self::NotFound { path, .. } => {
-                write!(f, "no such file or directory: `{}`", path.display())
-            }
-            Self::NotAFolder { path } => write!(f, "`{}` is not a folder", path.display()),
-            Self::NotSearchable { path } => {
-                write!(f, "`{}` is neither a file nor a folder", path.display())
-            }
-            Self::Unreadable { path, source } => {
-                write!(
-                    f,
-                    "cannot access `{}`: {}",
-                    path.display(),
-                    io_reason(source)
-                )
-            }
-            Self::TooMany => f.write_str("there are too many files to look at all of them"),
-            Self::Cancelled => f.write_str("the search was cancelled"),
-        }
-    }
-}
-
-impl std::error::Error for SearchError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Unreadable { source, .. } => Some(source),
-            _ => None,
-        }
+/// A folder is needed, and what is at `path` is none.
+fn not_a_folder(path: &Path) -> WorkspaceError {
+    let above = path.parent().map(Path::display);
+    WorkspaceError {
+        help: above.map(|above| format!("the folder it is in is `{above}`")),
+        ..WorkspaceError::new(format!("`{}` is not a folder", path.display()))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Patterns: compiled within bounds, their errors with a reason and a place.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
-use super::{PatternKind, SearchError};
+use super::WorkspaceError;
 
 const MAX_GLOB_BYTES: usize = 4_096;
 const MAX_REGEX_BYTES: usize = 64 * 1024;
@@ -11,22 +11,15 @@ const MAX_REGEX_BYTES: usize = 64 * 1024;
 const MAX_COMPILED_BYTES: usize = 16 * 1024 * 1024;
 
 /// Compiles a glob. `*`, `?` and `[…]` never match a `/`.
-pub(super) fn compile_glob(pattern: &str) -> Result<GlobSet, SearchError> {
-    let kind = PatternKind::Glob;
-    if pattern.len() > MAX_GLOB_BYTES {
-        return Err(SearchError::TooLong {
-            kind,
-            length: pattern.len(),
-            limit: MAX_GLOB_BYTES,
-        });
-    }
+pub(super) fn compile_glob(pattern: &str) -> Result<GlobSet, WorkspaceError> {
+    let invalid = |reason: &str| {
+        WorkspaceError::new(format!("the glob `{pattern}` is not valid: {reason}")).with_help(
+            "`*` stays in one folder, `**` goes through all, `{a,b}` is either, `[ab]` one character",
+        )
+    };
+    check_length("glob", pattern, MAX_GLOB_BYTES)?;
     if pattern.is_empty() {
-        return Err(SearchError::Pattern {
-            kind,
-            pattern: String::new(),
-            position: None,
-            reason: "it is empty".to_owned(),
-        });
+        return Err(invalid("it is empty"));
     }
     GlobBuilder::new(pattern)
         .literal_separator(true)
@@ -35,11 +28,18 @@ pub(super) fn compile_glob(pattern: &str) -> Result<GlobSet, SearchError> {
         .build()
         // The set of one reports what a single glob's matcher panics at: nesting too deep to compile.
         .and_then(|glob| GlobSetBuilder::new().add(glob).build())
-        .map_err(|error| SearchError::Pattern {
-            kind,
-            pattern: pattern.to_owned(),
-            position: glob_error_position(pattern, error.kind()),
-            reason: glob_error_reason(error.kind()),
+        .map_err(|error| {
+            invalid(&match error.kind() {
+                ErrorKind::UnclosedClass => "unclosed `[`".to_owned(),
+                ErrorKind::InvalidRange(from, to) => {
+                    format!("the range `{from}-{to}` runs backwards")
+                }
+                ErrorKind::UnopenedAlternates => "unmatched `}`".to_owned(),
+                ErrorKind::UnclosedAlternates => "unclosed `{`".to_owned(),
+                ErrorKind::DanglingEscape => "a backslash at the end".to_owned(),
+                ErrorKind::Regex(_) => "it is nested too deeply, or too large".to_owned(),
+                other => other.to_string(),
+            })
         })
 }
 
@@ -49,33 +49,30 @@ pub(super) fn compile_regex(
     pattern: &str,
     case_insensitive: bool,
     multiline: bool,
-) -> Result<RegexMatcher, SearchError> {
-    let kind = PatternKind::Regex;
-    if pattern.len() > MAX_REGEX_BYTES {
-        return Err(SearchError::TooLong {
-            kind,
-            length: pattern.len(),
-            limit: MAX_REGEX_BYTES,
-        });
-    }
-    let invalid = |(position, reason)| SearchError::Pattern {
-        kind,
-        pattern: pattern.to_owned(),
-        position,
-        reason,
+) -> Result<RegexMatcher, WorkspaceError> {
+    check_length("regular expression", pattern, MAX_REGEX_BYTES)?;
+    // The engine draws a picture of what is wrong, with the reason behind it.
+    let invalid = |text: &str| {
+        let mut lines = text.lines().rev();
+        let reason = lines.find_map(|line| line.strip_prefix("error: "));
+        let reason = reason.unwrap_or(text).trim();
+        let help = match reason.contains("\"\\n\"") {
+            true => "with `multiline: true` a pattern may span lines",
+            false => "a backslash before a special character takes it literally",
+        };
+        let message = format!("the regular expression `{pattern}` is not valid: {reason}");
+        WorkspaceError::new(message).with_help(help)
     };
-    // The matcher puts the pattern into a group before it parses it. That shifts all places, and makes
-    // a pattern like `a)(b` valid; so the pattern is read as it stands first.
+    // The matcher puts the pattern into a group before it parses it, which makes a pattern like `a)(b` valid; so the pattern
+    // is read as it stands first.
     let as_it_stands = regex::bytes::RegexBuilder::new(pattern)
         .multi_line(true)
         .crlf(true)
         .size_limit(MAX_COMPILED_BYTES)
         .build();
     match as_it_stands {
-        Err(regex::Error::Syntax(text)) => return Err(invalid(split_regex_error(pattern, &text))),
-        Err(regex::Error::CompiledTooBig(_)) => {
-            return Err(invalid((None, "its expansion is too large".to_owned())));
-        }
+        Err(regex::Error::Syntax(text)) => return Err(invalid(&text)),
+        Err(regex::Error::CompiledTooBig(_)) => return Err(invalid("its expansion is too large")),
         _ => {}
     }
     let mut builder = RegexMatcherBuilder::new();
@@ -91,92 +88,17 @@ pub(super) fn compile_regex(
     }
     builder
         .build(pattern)
-        .map_err(|error| invalid((None, split_regex_error(pattern, &error.to_string()).1)))
+        .map_err(|error| invalid(&error.to_string()))
 }
 
-fn glob_error_reason(kind: &globset::ErrorKind) -> String {
-    use globset::ErrorKind;
-    match kind {
-        ErrorKind::UnclosedClass => "unclosed `[`".to_owned(),
-        ErrorKind::InvalidRange(from, to) => {
-            format!("the range `{from}-{to}` runs backwards")
-        }
-        ErrorKind::UnopenedAlternates => "unmatched `}`".to_owned(),
-        ErrorKind::UnclosedAlternates => "unclosed `{`".to_owned(),
-        ErrorKind::DanglingEscape => "a backslash at the end".to_owned(),
-        ErrorKind::Regex(_) => "it is nested too deeply, or too large".to_owned(),
-        other => other.to_string(),
+fn check_length(kind: &str, pattern: &str, limit: usize) -> Result<(), WorkspaceError> {
+    let length = pattern.len();
+    match length <= limit {
+        true => Ok(()),
+        false => Err(WorkspaceError::new(format!(
+            "the {kind} is {length} bytes long, at most {limit} are allowed"
+        ))),
     }
-}
-
-/// The engine names the kind of error only; the place is found by reading the pattern as it does.
-fn glob_error_position(pattern: &str, kind: &globset::ErrorKind) -> Option<usize> {
-    use globset::ErrorKind;
-    let characters: Vec<char> = pattern.chars().collect();
-    let mut braces = Vec::new();
-    let mut at = 0;
-    while at < characters.len() {
-        match characters[at] {
-            '\\' if at + 1 == characters.len() => {
-                return matches!(kind, ErrorKind::DanglingEscape).then_some(at + 1);
-            }
-            '\\' => at += 1,
-            '[' => {
-                // A `]` that comes first, also after a `!` or `^`, is a member.
-                let mut end = at + 1;
-                if matches!(characters.get(end), Some('!' | '^')) {
-                    end += 1;
-                }
-                end += 1;
-                while end < characters.len() && characters[end] != ']' {
-                    end += 1;
-                }
-                if end >= characters.len() && matches!(kind, ErrorKind::UnclosedClass) {
-                    return Some(at + 1);
-                }
-                if let ErrorKind::InvalidRange(from, to) = kind {
-                    let class = &characters[at..end.min(characters.len())];
-                    if let Some(offset) = class
-                        .windows(3)
-                        .position(|range| range == [*from, '-', *to])
-                    {
-                        return Some(at + offset + 1);
-                    }
-                }
-                at = end;
-            }
-            '{' => braces.push(at + 1),
-            '}' if braces.pop().is_none() => {
-                return matches!(kind, ErrorKind::UnopenedAlternates).then_some(at + 1);
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    matches!(kind, ErrorKind::UnclosedAlternates)
-        .then(|| braces.pop())
-        .flatten()
-}
-
-/// The engine draws a picture: the pattern, indented, a caret below it, then `error: …`. For a report in
-/// one sentence the caret becomes a number.
-fn split_regex_error(pattern: &str, text: &str) -> (Option<usize>, String) {
-    const INDENT: usize = 4;
-    let reason = text
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("error: "))
-        .unwrap_or(text)
-        .trim()
-        .to_owned();
-    let position = text
-        .lines()
-        .filter(|_| !pattern.contains('\n'))
-        .find(|line| line.contains('^') && line.chars().all(|c| c == ' ' || c == '^'))
-        .and_then(|line| line.find('^'))
-        .and_then(|column| column.checked_sub(INDENT))
-        .map(|column| column + 1);
-    (position, reason)
 }
 
 #[cfg(test)]
@@ -190,26 +112,26 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_glob_names_its_place() {
+    fn a_bad_glob_says_why() {
         assert_eq!(
             glob_error("src/[ab"),
-            "the glob `src/[ab` is not valid at character 5: unclosed `[`"
+            "the glob `src/[ab` is not valid: unclosed `[`"
         );
         assert_eq!(
             glob_error("ü/{a,{b}"),
-            "the glob `ü/{a,{b}` is not valid at character 3: unclosed `{`"
+            "the glob `ü/{a,{b}` is not valid: unclosed `{`"
         );
         assert_eq!(
             glob_error("a}b"),
-            "the glob `a}b` is not valid at character 2: unmatched `}`"
+            "the glob `a}b` is not valid: unmatched `}`"
         );
         assert_eq!(
             glob_error("a[!z-b]"),
-            "the glob `a[!z-b]` is not valid at character 4: the range `z-b` runs backwards"
+            "the glob `a[!z-b]` is not valid: the range `z-b` runs backwards"
         );
         assert_eq!(
             glob_error("a\\"),
-            "the glob `a\\` is not valid at character 2: a backslash at the end"
+            "the glob `a\\` is not valid: a backslash at the end"
         );
         assert_eq!(glob_error(""), "the glob `` is not valid: it is empty");
     }
@@ -217,10 +139,7 @@ mod tests {
     #[test]
     fn patterns_have_a_bound() {
         let long = "a".repeat(MAX_GLOB_BYTES + 1);
-        assert!(matches!(
-            compile_glob(&long),
-            Err(SearchError::TooLong { .. })
-        ));
+        assert!(glob_error(&long).contains("at most 4096"));
         let deep = format!("{}a{}", "{".repeat(2_000), "}".repeat(2_000));
         let error = compile_glob(&deep).expect_err("too deep").to_string();
         assert!(
@@ -228,20 +147,18 @@ mod tests {
             "{error}"
         );
         let long = "a".repeat(MAX_REGEX_BYTES + 1);
-        assert!(matches!(
-            compile_regex(&long, false, false),
-            Err(SearchError::TooLong { .. })
-        ));
+        let error = compile_regex(&long, false, false).expect_err("too long");
+        assert!(error.to_string().contains("at most 65536"), "{error}");
         assert!(compile_regex("((a{1000}){1000}){1000}", false, false).is_err());
         assert!(compile_regex(&"(".repeat(60_000), false, false).is_err());
     }
 
     #[test]
-    fn a_bad_regex_names_its_place_and_reason() {
+    fn a_bad_regex_says_why() {
         let error = compile_regex("ü(b", false, false).expect_err("unclosed");
         assert_eq!(
             error.to_string(),
-            "the regular expression `ü(b` is not valid at character 2: unclosed group"
+            "the regular expression `ü(b` is not valid: unclosed group"
         );
         assert!(compile_regex("a)(b", false, false).is_err());
         let error = compile_regex("a\\nb", false, false).expect_err("a line end");

@@ -5,7 +5,6 @@ mod model;
 mod prepared;
 mod telling;
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,8 +15,6 @@ use cuecard_browser_steps::model::{ErrorInfo, ParseStatus, StepsFile};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
-use cuecard_source::value::Redactor;
-use cuecard_workspace::files;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
@@ -26,50 +23,34 @@ use self::model::{Sources, sources};
 use self::prepared::{Prepared, prepared};
 use self::telling::Terminal;
 use super::browser_stage::{self, Wanted};
-use super::stop::Stop;
 use crate::args::ParseArgs;
 use crate::asynchronous::asynchronously;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::io_reason;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{stderr, stdout};
 use crate::output_files;
 
 /// How long a picture of what failed may take.
 const LAST_LOOK: Duration = Duration::from_secs(10);
 
-pub(crate) fn run(
-    args: &ParseArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let prepared = match prepared(args, environment) {
-        Ok(prepared) => prepared,
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return exit;
-        }
-    };
+pub(crate) fn run(args: &ParseArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let prepared = prepared(args, &context.environment)?;
     let redactor = prepared.request_values.redactor().clone();
-    output.diagnostics(&prepared.warnings, args.json, &redactor);
-    let exit = asynchronously(async |stop| {
-        match parse_all(args, prepared, environment, output, &stop).await {
-            Ok(exit) => exit,
-            Err(Stop(diagnostics, exit)) => {
-                output.diagnostics(&diagnostics, args.json, &redactor);
-                exit
-            }
-        }
-    });
-    exit.unwrap_or_else(|exit| exit)
+    context.output.redacted(&prepared.warnings, &redactor);
+    let parsed = asynchronously(async |stop| parse_all(args, prepared, context, &stop).await)?;
+    parsed.map_err(|stop| stop.redacted(&redactor))
 }
 
 async fn parse_all(
     args: &ParseArgs,
     prepared: Prepared,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
     stop: &CancellationToken,
 ) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
     let Sources {
         interpreter,
         cassette,
@@ -81,7 +62,7 @@ async fn parse_all(
         prepared.hidden(),
     )?;
     let redactor = prepared.hidden();
-    output.diagnostics(&warnings, args.json, &redactor);
+    output.redacted(&warnings, &redactor);
     let run_dir = run_dir(args, &prepared).map_err(Stop::could_not_run)?;
     let shown_run_dir = args.runs.run_dir.join(run_dir.id());
     let scenario = &prepared.scenario;
@@ -264,17 +245,8 @@ async fn keep_failure(stage: &mut LiveStage, run_dir: &RunDir) {
 fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
     use std::io::Write as _;
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return output_files::create(path)?
-            .write_all(text.as_bytes())
-            .map_err(|error| {
-                let reason = io_reason(&error);
-                let message = format!("`{}` can't be written: {reason}", path.display());
-                Diagnostic::error(codes::FILE_WRITE, message)
-            });
+        let written = output_files::create(path)?.write_all(text.as_bytes());
+        return written.map_err(|error| output_files::unwritable(path, &error));
     }
-    files::write(path, text).map(|_| ()).map_err(|error| {
-        let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-        diagnostic.help = error.help();
-        diagnostic
-    })
+    output_files::write_text(path, text)
 }

@@ -12,7 +12,7 @@ use cuecard_source::value::Redactor;
 
 use crate::args::ModelArgs;
 use crate::commands::browser_stage::diagnostic;
-use crate::commands::stop::Stop;
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs::text_environment;
 
@@ -63,7 +63,7 @@ pub(super) fn sources(
                     true => ExitCode::CouldNotRun,
                     false => ExitCode::Invalid,
                 };
-                Stop(found, exit)
+                Stop::new(found, exit)
             })?;
             warnings.extend(found);
             Some(cassette)

@@ -8,7 +8,7 @@ use cuecard_browser::session::{Declared, Missing, bind};
 use cuecard_browser::stage::Values;
 use cuecard_browser::storage_state::StorageFile;
 use cuecard_browser_steps::format::{check_variables, read};
-use cuecard_browser_steps::model::{BrowserScenario, TranslatorChoice};
+use cuecard_browser_steps::model::BrowserScenario;
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::text_file::folder_of;
 use cuecard_source::SourceFile;
@@ -17,10 +17,9 @@ use cuecard_source::document::read_document;
 use cuecard_source::value::Redactor;
 use serde_json::{Value as Json, json};
 
-use crate::args::{ParseArgs, TranslatorArg};
+use crate::args::ParseArgs;
 use crate::commands::browser_stage;
-use crate::commands::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::Stop;
 use crate::inputs;
 
 /// What is to be parsed, and with what.
@@ -62,14 +61,10 @@ pub(super) fn prepared(
     let reading = read(&source);
     let mut found = reading.diagnostics;
     let Some(mut scenario) = reading.scenario else {
-        return Err(Stop(found, ExitCode::Invalid));
+        return Err(Stop::invalid(found));
     };
     if let Some(translator) = args.reading.translator {
-        scenario.options.translator = match translator {
-            TranslatorArg::Rules => TranslatorChoice::Rules,
-            TranslatorArg::Model => TranslatorChoice::Model,
-            TranslatorArg::RulesThenModel => TranslatorChoice::RulesThenModel,
-        };
+        scenario.options.translator = translator;
     }
     let variables = inputs::variables_of(&args.variables, environment);
     found.extend(variables.diagnostics);
@@ -100,7 +95,7 @@ pub(super) fn prepared(
         (storage, policy) => {
             found.extend(storage.err());
             found.extend(policy.err());
-            return Err(Stop(found, ExitCode::Invalid));
+            return Err(Stop::invalid(found));
         }
     };
     Ok(Prepared {

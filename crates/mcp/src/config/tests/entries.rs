@@ -187,18 +187,18 @@ fn a_command_is_one_string() {
     assert_eq!(
         wrong(r#"{"command":["npx","-y","x"]}"#),
         "error[X-CFG-02] .mcp.json:2:17-33 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
-          help: write \"command\": \"npx\", \"args\": [\"-y\",\"x\"]"
+          help: write \"command\": \"npx\", \"args\": [\"…\"]"
     );
     assert_eq!(
         wrong(r#"{"command":["x","--token","abcdefgh"]}"#),
         "error[X-CFG-02] .mcp.json:2:17-43 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
-          help: write \"command\": \"x\", \"args\": [\"--token\",\"[redacted]\"]"
+          help: write \"command\": \"npx\", \"args\": [\"…\"]"
     );
     assert_eq!(
         findings(r#"{"command":"x --token=abcdefgh"}"#),
         [
             "warning[X-CFG-02] .mcp.json:2:17-37 /mcpServers/s/command `command` of server `s` is used as the name of one program, including spaces\n\
-          help: write \"command\": \"x\", \"args\": [\"--token=[redacted]\"]"
+          help: write \"command\": \"npx\", \"args\": [\"…\"]"
         ]
     );
     assert_eq!(
@@ -210,7 +210,7 @@ fn a_command_is_one_string() {
         findings(r#"{"command":"npx -y x"}"#),
         [
             "warning[X-CFG-02] .mcp.json:2:17-27 /mcpServers/s/command `command` of server `s` is used as the name of one program, including spaces\n\
-          help: write \"command\": \"npx\", \"args\": [\"-y\",\"x\"]"
+          help: write \"command\": \"npx\", \"args\": [\"…\"]"
         ]
     );
     for entry in [
@@ -229,7 +229,7 @@ fn kinds_of_values_are_checked_all_at_once() {
             r#"{"command":1,"args":"-y \"x","env":{"A":1,"B":null,"C":[],"":"x"},"cwd":true,"tools":{},"timeout":"30","disabled":0}"#
         ),
         "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command `command` of server `s` must be a string, not a number\n\
-             = `args` of server `s` must be an array of strings, not a string: write \"args\": [\"-y\",\"\\\"x\"]\n\
+             = `args` of server `s` must be an array of strings, not a string: write \"args\": [\"…\"]\n\
              = `env.A` of server `s` must be a string, not a number: write it in quotes\n\
              = `env.B` of server `s` must be a string, not null: remove it, or write \"\"\n\
              = `env.C` of server `s` must be a string, not an array: write a text in quotes\n\

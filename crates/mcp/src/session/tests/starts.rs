@@ -57,7 +57,7 @@ async fn a_file_that_is_no_program_is_not_executed() {
     *command = file.path().display().to_string();
     assert!(matches!(
         fail(&spec).await.kind,
-        StartErrorKind::NotExecuted { .. }
+        StartErrorKind::NotRun { .. }
     ));
 }
 
