@@ -30,7 +30,7 @@ pub(super) enum Line {
     Reply(Box<ReplyLine>),
     /// Of older recordings: the pages, what was done to them, and what a person decided.
     #[serde(
-        alias = "run",
+        rename = "run",
         alias = "open",
         alias = "look",
         alias = "lookAgain",

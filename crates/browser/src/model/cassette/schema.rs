@@ -27,6 +27,10 @@ pub fn cassette_schema() -> Json {
                 },
                 "reply": reference("reply"),
             }), &["key", "model", "prompt", "reply"]),
+            json!({
+                "description": "Of an older recording: it is not read.",
+                "properties": {"kind": {"enum": ["run", "open", "look", "lookAgain", "perform", "person", "end"]}},
+            }),
         ],
         "$defs": definitions(),
     })

@@ -308,7 +308,7 @@ fn what_must_not_be_there_is_asserted_and_doubted() {
 fn what_a_page_does_not_take_is_not_dragged_in_silence() {
     let Some(lab) = Lab::new() else { return };
     // The column has no list that takes cards.
-    let parsed = lab.parse("drag.html", &["drag 'Call Ana' to 'Closed'"], 1);
+    let parsed = lab.parse("dragging/board.html", &["drag 'Call Ana' to 'Closed'"], 1);
     let error = &parsed.json["errors"][0];
     assert_eq!(error["code"], "B-value_rejected", "{error:#}");
     assert_eq!(error["message"], "the drag changed nothing on the page");
@@ -317,6 +317,6 @@ fn what_a_page_does_not_take_is_not_dragged_in_silence() {
         "drag 'Call Ana' to 'Done'",
         "verify 'Nothing was moved.' is visible",
     ];
-    let parsed = lab.parse("drag.html?rewritten", &actions, 1);
+    let parsed = lab.parse("dragging/board.html?rewritten", &actions, 1);
     assert!(parsed.steps().is_empty(), "{:#}", parsed.json);
 }
