@@ -145,6 +145,15 @@ impl BrowserBridge {
         match *self {}
     }
 
+    pub async fn drag(
+        &mut self,
+        _: &ElementAddress,
+        _: &ElementAddress,
+        _: Duration,
+    ) -> Result<(), BrowserError> {
+        match *self {}
+    }
+
     pub async fn scroll(&mut self, _: Direction) -> Result<(), BrowserError> {
         match *self {}
     }

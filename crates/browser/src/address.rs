@@ -49,6 +49,12 @@ impl ElementAddress {
         documents
     }
 
+    /// Whether another element is in the same document.
+    pub(super) fn is_in_document_of(&self, other: &Self) -> bool {
+        let (own, theirs) = (self.documents(), other.documents());
+        own[..own.len() - 1] == theirs[..theirs.len() - 1]
+    }
+
     /// The selector for Playwright: of whatever is at this address when it looks.
     pub fn selector(&self) -> String {
         self.selector_ending_in(|paths| json!(paths))
@@ -87,6 +93,8 @@ pub struct Guard {
     pub own: String,
     /// Where the item is, and a text in it by which it is known.
     pub item: Option<(ElementAddress, String)>,
+    /// Another element of the action, and what that said.
+    pub also: Option<(ElementAddress, Box<Guard>)>,
 }
 
 #[cfg(test)]

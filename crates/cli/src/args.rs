@@ -3,7 +3,6 @@
 mod acp;
 mod agent;
 mod browser;
-mod examples;
 mod help;
 mod infer;
 mod mcp;
@@ -27,6 +26,9 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use cuecard_browser_steps::format::export::ToolCallServer;
+use cuecard_report::play_json::IncludeResults;
+use cuecard_timeline::script::PlayerKind;
 
 pub(crate) use acp::AcpArgs;
 pub(crate) use agent::AgentArgs;
@@ -36,22 +38,23 @@ pub(crate) use infer::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
 pub(crate) use mcp::{McpArgs, McpServer, SkillAgent, SkillArgs, SkillCommand};
 pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
-pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
+pub(crate) use parse::{BrowserFlags, ParseArgs};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
 pub(crate) use renamed::warnings_of_old_names;
 pub(crate) use resume::ResumeArgs;
-pub(crate) use run::{AuditArgs, Mode, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
+pub(crate) use run::{AuditArgs, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::{SafetyArgs, word};
 pub(crate) use serve::{
-    MissAnswer, PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
+    PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,
     TimelineSpeedArgs, WhichTimelineArgs,
 };
 pub(crate) use shared::{
     AddressArgs, ConnectArgs, DistanceArgs, EnvFileArgs, SecretVariableArgs, ServerArgs, SpeedArgs,
     TagArgs,
 };
-pub(crate) use test::{DiffArgs, TestArgs, UnprovenArg};
+use shared::{Choices, one_of};
+pub(crate) use test::{DiffArgs, TestArgs};
 
 /// Agents that stick to the script.
 #[derive(Debug, Parser)]
@@ -201,45 +204,35 @@ pub(crate) struct ExamplesArgs {
 
 /// Arguments of `play`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Playback")]
 pub(crate) struct PlayArgs {
     /// Scenarios or browser steps to play: files, directories, names, or `-` for stdin
     ///
     /// Names are those of scenarios in .cuecard/scenarios/ or .sandy/scenarios/.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE", help_heading = None)]
     pub files: Vec<PathBuf>,
 
     /// Start at this step
-    #[arg(
-        long,
-        visible_alias = "resume-from",
-        value_name = "STEP",
-        help_heading = "Playback"
-    )]
+    #[arg(long, visible_alias = "resume-from", value_name = "STEP")]
     pub start: Option<u64>,
     /// Stop after this step
-    #[arg(long, value_name = "STEP", help_heading = "Playback")]
+    #[arg(long, value_name = "STEP")]
     pub end: Option<u64>,
     #[command(flatten)]
     pub resume: ResumeArgs,
     /// Check what can be checked without side effects, and run nothing
-    #[arg(long, help_heading = "Playback")]
+    #[arg(long)]
     pub dry_run: bool,
     /// With --dry-run: also start the servers, and check the tools
-    #[arg(long, requires = "dry_run", help_heading = "Playback")]
+    #[arg(long, requires = "dry_run")]
     pub connect: bool,
     #[command(flatten, next_help_heading = "Playback")]
     pub speed: SpeedArgs,
     /// Treat warnings as errors; also fail steps that change or lose a value
-    #[arg(long, help_heading = "Playback")]
+    #[arg(long)]
     pub strict: bool,
     /// Number of files to play at the same time
-    #[arg(
-        short,
-        long,
-        value_name = "N",
-        default_value = "1",
-        help_heading = "Playback"
-    )]
+    #[arg(short, long, value_name = "N", default_value = "1")]
     pub jobs: NonZeroUsize,
 
     #[command(flatten)]
@@ -254,7 +247,7 @@ pub(crate) struct PlayArgs {
     /// Include tool results: true, false or on_failure
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(INCLUDE_RESULTS),
         value_name = "WHEN",
         num_args = 0..=1,
         hide_possible_values = true,
@@ -303,16 +296,12 @@ pub(crate) struct PlayArgs {
 
 /// Where runs are kept.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct RunsArgs {
     /// Directory for run data
     ///
     /// The last 20 runs are kept, and 20 that failed.
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".cuecard/runs",
-        help_heading = "Output"
-    )]
+    #[arg(long, value_name = "DIR", default_value = ".cuecard/runs")]
     pub run_dir: PathBuf,
 }
 
@@ -329,28 +318,25 @@ fn secret_name(text: &str) -> Result<String, &'static str> {
 
 /// Where variables get their values.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Variables")]
 pub(crate) struct VariableArgs {
     /// Set a variable (repeatable)
-    #[arg(long = "var", value_name = "NAME=VALUE", help_heading = "Variables")]
+    #[arg(long = "var", value_name = "NAME=VALUE")]
     pub variables: Vec<String>,
     /// Set a variable to JSON, or all variables of a JSON file (repeatable)
     ///
     /// The file is a JSON object; `@-` reads it from standard input.
-    #[arg(
-        long = "var-json",
-        value_name = "NAME=JSON|@FILE",
-        help_heading = "Variables"
-    )]
+    #[arg(long = "var-json", value_name = "NAME=JSON|@FILE")]
     pub json_variables: Vec<String>,
     #[command(flatten, next_help_heading = "Variables")]
     pub env: EnvFileArgs,
     /// Redact the value of this variable everywhere (repeatable)
     ///
     /// The value is that of CUECARD_VAR_NAME, or is asked for in a terminal.
-    #[arg(long = "secret", value_name = "NAME", value_parser = secret_name, help_heading = "Variables")]
+    #[arg(long = "secret", value_name = "NAME", value_parser = secret_name)]
     pub secrets: Vec<String>,
     /// Treat all variables from the environment and from --env as secrets
-    #[arg(long, hide = true)]
+    #[arg(long, hide = true, help_heading = None)]
     pub hide_environment: bool,
 }
 
@@ -369,17 +355,12 @@ pub(crate) struct SymbolArgs {
     pub defines: Vec<String>,
 }
 
-/// `--include-results`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum IncludeResults {
-    /// Always.
-    True,
-    /// Never.
-    False,
-    /// For failed steps.
-    OnFailure,
-}
+/// The values of `--include-results`.
+const INCLUDE_RESULTS: Choices<IncludeResults> = &[
+    ("true", IncludeResults::Always, "Always"),
+    ("false", IncludeResults::Never, "Never"),
+    ("on_failure", IncludeResults::OnFailure, "For failed steps"),
+];
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -488,12 +469,12 @@ pub(crate) struct ConvertArgs {
     /// With --to tool-call: the browser's MCP server that the scenario targets
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(EXPORT_SERVERS),
         value_name = "SERVER",
         requires = "to",
         default_value = "chrome-devtools"
     )]
-    pub server: ExportServer,
+    pub server: ToolCallServer,
     /// With --to: export the steps even if some actions could not be parsed
     #[arg(long, requires = "to")]
     pub allow_partial: bool,
@@ -523,14 +504,15 @@ pub(crate) enum ExportForm {
     Playwright,
 }
 
-/// The server of a browser that a scenario is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportServer {
-    /// chrome-devtools-mcp
-    ChromeDevtools,
-    /// @playwright/mcp
-    Playwright,
-}
+/// The values of `--server` of `convert`.
+const EXPORT_SERVERS: Choices<ToolCallServer> = &[
+    (
+        "chrome-devtools",
+        ToolCallServer::ChromeDevtools,
+        "chrome-devtools-mcp",
+    ),
+    ("playwright", ToolCallServer::Playwright, "@playwright/mcp"),
+];
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
@@ -547,8 +529,8 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub distance: DistanceArgs,
     /// Show how one player handles each event
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub player: Option<Player>,
+    #[arg(long, value_parser = one_of(PLAYERS), value_name = "NAME")]
+    pub player: Option<PlayerKind>,
     #[command(flatten)]
     pub speed: SpeedArgs,
     /// Treat warnings as errors
@@ -561,20 +543,18 @@ pub(crate) struct ExplainArgs {
     pub json: bool,
 }
 
-/// Who plays a timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Player {
-    /// The mock LLM API.
-    Llm,
-    /// The mock agent over ACP.
-    Acp,
-    /// The mock agent service.
-    Rest,
-    /// The mock agent in a terminal.
-    Agent,
-    /// The executor: everything around the agent.
-    Run,
-}
+/// The values of `--player`.
+const PLAYERS: Choices<PlayerKind> = &[
+    ("llm", PlayerKind::Llm, "The mock LLM API"),
+    ("acp", PlayerKind::Acp, "The mock agent over ACP"),
+    ("rest", PlayerKind::Rest, "The mock agent service"),
+    ("agent", PlayerKind::Agent, "The mock agent in a terminal"),
+    (
+        "run",
+        PlayerKind::Run,
+        "The executor: everything around the agent",
+    ),
+];
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
 use crate::output::stderr_line;
 use crate::signals;
@@ -14,6 +15,15 @@ pub(crate) fn asynchronously<T>(
     work: impl AsyncFnOnce(CancellationToken) -> T,
 ) -> Result<T, ExitCode> {
     start(work, Some(signals::STOPPING))
+}
+
+/// Runs `work` until it has ended or somebody asks us to stop; then it is dropped.
+///
+/// # Errors
+/// As [`asynchronously`], and if it was interrupted.
+pub(crate) fn interruptibly<T>(work: impl AsyncFnOnce() -> T) -> Result<T, Stop> {
+    let done = asynchronously(async |stop| stop.run_until_cancelled(work()).await)?;
+    done.ok_or_else(|| ExitCode::Interrupted.into())
 }
 
 /// As [`asynchronously`], for work that goes on until somebody stops it: nothing is said when it is.

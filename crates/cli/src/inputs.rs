@@ -43,6 +43,12 @@ pub(crate) fn read_source(path: &Path) -> Result<SourceFile, Diagnostic> {
     })
 }
 
+/// That a file can't be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
+    let message = format!("`{}` can't be read: {}", path.display(), io_reason(error));
+    Diagnostic::error(codes::FILE_READ, message)
+}
+
 /// The folder that relative paths of the command line start in.
 pub(crate) fn working_directory() -> Result<PathBuf, Diagnostic> {
     std::env::current_dir().map_err(|error| {
@@ -58,6 +64,8 @@ pub(crate) struct Variables {
     pub given: Vec<Given>,
     /// Findings.
     pub diagnostics: Vec<Diagnostic>,
+    /// What the environment file sets.
+    pub of_file: Vec<(String, String)>,
     /// The process's environment with the environment file over it: for configs.
     pub environment: BTreeMap<String, String>,
 }
@@ -104,16 +112,12 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
             Ok(source) => {
                 let (pairs, diagnostics) = env_file::parse(&source);
                 variables.diagnostics.extend(diagnostics);
-                for (name, value) in pairs {
-                    variables.give(
-                        &name,
-                        value.clone().into(),
-                        path.display().to_string(),
-                        is_hidden(&name),
-                        true,
-                    );
-                    variables.environment.insert(name, value);
+                for (name, value) in &pairs {
+                    let (value, from) = (value.as_str().into(), path.display().to_string());
+                    variables.give(name, value, from, is_hidden(name), true);
                 }
+                variables.environment.extend(pairs.iter().cloned());
+                variables.of_file = pairs;
             }
             Err(error) => variables.diagnostics.push(error),
         }
@@ -129,24 +133,13 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         })
         .collect();
     for (name, value) in from_environment {
-        let secret = is_hidden(&name);
-        variables.give(
-            &name,
-            value.into(),
-            format!("{VARIABLE_PREFIX}{name}"),
-            secret,
-            true,
-        );
+        let (secret, from) = (is_hidden(&name), format!("{VARIABLE_PREFIX}{name}"));
+        variables.give(&name, value.into(), from, secret, true);
     }
     for pair in &args.variables {
         if let Some((name, value)) = variables.split(pair, "--var") {
-            variables.give(
-                &name,
-                value.into(),
-                "--var".to_owned(),
-                is_secret(&name),
-                false,
-            );
+            let (secret, from) = (is_secret(&name), "--var".to_owned());
+            variables.give(&name, value.into(), from, secret, false);
         }
     }
     for pair in &args.json_variables {
@@ -290,28 +283,19 @@ impl Variables {
 
     /// Prompts for a secret of a scenario on a terminal, unless it was given. That of no variable would hide nothing.
     pub(crate) fn secret_for(&mut self, name: &str, scenario: &ToolCallScenario) {
-        let names = || {
-            scenario
-                .variables
-                .iter()
-                .map(|variable| variable.name.as_str())
-        };
         if self.given.iter().any(|given| given.name == name) {
             return;
         }
-        if !names().any(|known| known == name) {
+        let mut declared = scenario.variables.iter();
+        let Some(variable) = declared.find(|variable| variable.name == name) else {
             let message = format!("`--secret {name}`: the scenario has no variable `{name}`");
             let error = Diagnostic::error(codes::VARIABLE_UNKNOWN, message);
             let help = help_on_unknown_variable(name, scenario);
             self.diagnostics.push(error.with_help(help));
             return;
-        }
-        let declared = scenario
-            .variables
-            .iter()
-            .find(|variable| variable.name == name);
+        };
         // The value in the file is a secret like any other.
-        if let Some(variable) = declared.filter(|variable| !variable.is_required()) {
+        if !variable.is_required() {
             let default = variable.default.clone();
             self.diagnostics.extend(short_secret(name, &default));
             self.give(name, default, "the scenario".to_owned(), true, true);

@@ -3,6 +3,7 @@
 mod args;
 mod asynchronous;
 mod commands;
+mod context;
 mod exit_code;
 mod inputs;
 mod line_queue;
@@ -15,11 +16,11 @@ mod waiting;
 use std::ffi::OsString;
 use std::process::ExitCode as ProcessExit;
 
-use clap::FromArgMatches as _;
+use clap::{ArgMatches, FromArgMatches as _};
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::value::Redactor;
 
 use crate::args::{Cli, Command};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::output::Output;
 
@@ -41,15 +42,21 @@ fn main() -> ProcessExit {
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let exit = match parsed(&arguments) {
-        Ok((cli, warnings)) => {
-            let output = Output::new(cli.color, &environment);
-            output.diagnostics(&warnings, false, &Redactor::default());
-            let exit = run(cli, environment, &output);
-            output.name_the_page();
+        Ok((cli, is_json, warnings)) => {
+            let output = Output::new(cli.color, is_json, &environment);
+            output.diagnostics(&warnings);
+            let context = Context {
+                environment,
+                output,
+            };
+            let exit = run(&cli.command, &context);
+            let exit = exit.unwrap_or_else(|stop| stop.print(&context.output));
+            context.output.name_the_page();
             exit
         }
         Err(error) => {
-            let output = Output::new(args::color_of(&arguments), &environment);
+            let is_json = arguments.iter().any(|argument| argument == "--json");
+            let output = Output::new(args::color_of(&arguments), is_json, &environment);
             args::report(&error, &arguments, &output)
         }
     };
@@ -57,45 +64,53 @@ fn main() -> ProcessExit {
     output::after_printing(exit).into()
 }
 
-/// The command line, and warnings about it.
-fn parsed(arguments: &[OsString]) -> Result<(Cli, Vec<Diagnostic>), clap::Error> {
+/// The command line, whether it has `--json`, and warnings about it.
+fn parsed(arguments: &[OsString]) -> Result<(Cli, bool, Vec<Diagnostic>), clap::Error> {
     let mut command = args::command();
     let matches = command.try_get_matches_from_mut(arguments)?;
     let warnings = args::warnings_of_old_names(&matches, arguments);
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    Ok((cli, warnings))
+    Ok((cli, is_json(&matches), warnings))
 }
 
-fn run(cli: Cli, environment: Vec<(OsString, OsString)>, output: &Output) -> ExitCode {
-    match cli.command {
-        Command::Play(args) => commands::play::run(&args, &environment, output),
-        Command::Verify(args) => commands::verify::run(&args, &environment, output),
-        Command::Parse(args) => commands::parse::run(&args, &environment, output),
-        Command::Test(args) => commands::test::run(&args, &environment, output),
-        Command::Diff(args) => commands::diff::run(&args, output),
-        Command::Check(args) => commands::check::run(&args, &environment, output),
-        Command::List(args) => commands::list::run(&args, output),
-        Command::Tools(args) => commands::tools::run(&args, &environment, output),
-        Command::Call(args) => commands::call::run(&args, &environment, output),
-        Command::Doctor(args) => commands::doctor::run(&args, &environment, output),
-        Command::Convert(args) => commands::convert::run(&args, output),
-        Command::Schema(args) => commands::schema::run(&args, output),
-        Command::Explain(args) => commands::explain::run(&args, &environment, output),
-        Command::Examples(args) => commands::examples::run(&args, output),
-        Command::Completions { shell } => commands::plain::completions(shell),
+/// Whether the command has the option `--json`, and it is given.
+fn is_json(matches: &ArgMatches) -> bool {
+    match matches.subcommand() {
+        Some((_, inner)) => is_json(inner),
+        None => matches.try_get_one("json").ok().flatten() == Some(&true),
+    }
+}
+
+fn run(command: &Command, context: &Context) -> Result<ExitCode, Stop> {
+    match command {
+        Command::Play(args) => commands::play::run(args, context),
+        Command::Verify(args) => commands::verify::run(args, context),
+        Command::Parse(args) => commands::parse::run(args, context),
+        Command::Test(args) => commands::test::run(args, context),
+        Command::Diff(args) => commands::diff::run(args, context),
+        Command::Check(args) => commands::check::run(args, context),
+        Command::List(args) => commands::list::run(args, context),
+        Command::Tools(args) => commands::tools::run(args, context),
+        Command::Call(args) => commands::call::run(args, context),
+        Command::Doctor(args) => commands::doctor::run(args, context),
+        Command::Convert(args) => commands::convert::run(args, context),
+        Command::Schema(args) => commands::schema::run(args),
+        Command::Explain(args) => commands::explain::run(args, context),
+        Command::Examples(args) => commands::examples::run(args),
+        Command::Completions { shell } => commands::plain::completions(*shell),
         Command::Man => commands::plain::man(),
-        Command::Mcp(args) => commands::mcp::run(&args, &environment, output),
-        Command::Skill(args) => commands::skill::run(&args, &environment, output),
-        Command::Profile(args) => commands::profile::run(&args, output),
-        Command::Browser(args) => commands::browser::run(&args, &environment, output),
-        Command::Acp(args) => commands::acp::run(&args, &environment, output),
-        Command::Audit(args) => commands::audit::run(&args, &environment, output),
-        Command::Show(args) => commands::show::run(&args, output),
-        Command::Parity(args) => commands::parity::run(&args, &environment, output),
-        Command::Run(args) => commands::run::run(&args, &environment, output),
-        Command::Agent(args) => commands::agent::run(&args, &environment, output),
-        Command::Serve(args) => commands::serve::run(&args, &environment, output),
-        Command::Infer(args) => commands::infer::run(&args, &environment, output),
-        Command::Record(args) => commands::record::run(&args, &environment, output),
+        Command::Mcp(args) => commands::mcp::run(args, context),
+        Command::Skill(args) => commands::skill::run(args, context),
+        Command::Profile(args) => commands::profile::run(args, context),
+        Command::Browser(args) => commands::browser::run(args, context),
+        Command::Acp(args) => commands::acp::run(args, context),
+        Command::Audit(args) => commands::audit::run(args, context),
+        Command::Show(args) => commands::show::run(args, context),
+        Command::Parity(args) => commands::parity::run(args, context),
+        Command::Run(args) => commands::run::run(args, context),
+        Command::Agent(args) => commands::agent::run(args, context),
+        Command::Serve(args) => commands::serve::run(args, context),
+        Command::Infer(args) => commands::infer::run(args, context),
+        Command::Record(args) => commands::record::run(args, context),
     }
 }

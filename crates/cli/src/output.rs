@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use cuecard_report::counted;
 use cuecard_report::{Style, diagnostics};
 use cuecard_source::diagnostic::{Diagnostic, Severity, bounded};
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Json, Redactor};
 
 use crate::args::Color;
 use crate::exit_code::ExitCode;
@@ -24,10 +24,12 @@ pub(crate) struct Output {
     pub stdout: Style,
     /// Whether standard error is a terminal that can redraw a line.
     pub is_live: bool,
+    /// Whether results are JSON (`--json`).
+    pub is_json: bool,
 }
 
 impl Output {
-    pub(crate) fn new(color: Color, environment: &[(OsString, OsString)]) -> Self {
+    pub(crate) fn new(color: Color, is_json: bool, environment: &[(OsString, OsString)]) -> Self {
         let variable = |name: &str| {
             environment
                 .iter()
@@ -48,43 +50,78 @@ impl Output {
                 let locale = locale.to_lowercase();
                 locale.contains("utf-8") || locale.contains("utf8")
             });
-        let width = |file: &dyn AsWidth| file.columns().unwrap_or(80).clamp(60, 120);
+        let style = |is_terminal, columns: Option<usize>| Style {
+            colour: colour(is_terminal),
+            unicode,
+            width: columns.unwrap_or(80).clamp(60, 120),
+            is_terminal,
+        };
         let (stderr, stdout) = (io::stderr(), io::stdout());
         Self {
-            stderr: Style {
-                colour: colour(stderr.is_terminal()),
-                unicode,
-                width: width(&stderr),
-                is_terminal: stderr.is_terminal(),
-            },
-            stdout: Style {
-                colour: colour(stdout.is_terminal()),
-                unicode,
-                width: width(&stdout),
-                is_terminal: stdout.is_terminal(),
-            },
+            stderr: style(stderr.is_terminal(), columns(&stderr)),
+            stdout: style(stdout.is_terminal(), columns(&stdout)),
             is_live: stderr.is_terminal() && !dumb,
+            is_json,
         }
     }
 
-    /// Shows diagnostics on standard error, as many as are to be shown; with `json` each is followed by a line for
-    /// machines.
-    pub(crate) fn diagnostics(&self, all: &[Diagnostic], json: bool, redactor: &Redactor) {
-        for diagnostic in bounded(all) {
-            self.diagnostic(&diagnostic, json, redactor);
+    /// Prints diagnostics to standard error, as many as are to be shown; with `--json` each error is followed by a
+    /// line for machines.
+    pub(crate) fn diagnostics(&self, all: &[Diagnostic]) {
+        self.redacted(all, &Redactor::default());
+    }
+
+    /// Prints one diagnostic.
+    pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
+        self.diagnostics(std::slice::from_ref(diagnostic));
+    }
+
+    /// Prints diagnostics without secrets.
+    pub(crate) fn redacted(&self, all: &[Diagnostic], redactor: &Redactor) {
+        for diagnostic in bounded(all).iter() {
+            stderr(&redactor.text(&diagnostics::render(diagnostic, self.stderr)));
+            if diagnostic.severity != Severity::Error {
+                continue;
+            }
+            if self.stderr.is_terminal {
+                let _ = FIRST_ERROR.set(diagnostic.code.name());
+            }
+            if self.is_json {
+                let mut line = diagnostics::to_json(diagnostic);
+                redactor.json(&mut line);
+                stderr_line(&line.to_string());
+            }
         }
     }
 
-    /// Shows one diagnostic.
-    pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic, json: bool, redactor: &Redactor) {
-        stderr(&redactor.text(&diagnostics::render(diagnostic, self.stderr)));
-        if diagnostic.severity == Severity::Error && self.stderr.is_terminal {
-            let _ = FIRST_ERROR.set(diagnostic.code.name());
+    /// Prints the result of a command without secrets: a document with `--json`, else a text.
+    pub(crate) fn result(
+        &self,
+        redactor: &Redactor,
+        document: impl FnOnce() -> Json,
+        text: impl FnOnce(Style) -> String,
+    ) {
+        if !self.is_json {
+            return stdout(&redactor.text(&text(self.stdout)));
         }
-        if json && diagnostic.severity == Severity::Error {
-            let mut line = diagnostics::to_json(diagnostic);
-            redactor.json(&mut line);
-            stderr_line(&line.to_string());
+        let mut json = document();
+        redactor.json(&mut json);
+        self::document(&json);
+    }
+
+    /// The look of the last line of a command, which is a part of the result unless that is JSON.
+    pub(crate) fn summary_style(&self) -> Style {
+        match self.is_json {
+            true => self.stderr,
+            false => self.stdout,
+        }
+    }
+
+    /// Prints the last line of a command, in that look.
+    pub(crate) fn summary(&self, line: &str) {
+        match self.is_json {
+            true => stderr_line(line),
+            false => stdout(&format!("{line}\n")),
         }
     }
 }
@@ -102,15 +139,10 @@ impl Output {
     }
 }
 
-trait AsWidth {
-    fn columns(&self) -> Option<usize>;
-}
-
-impl<T: std::os::fd::AsFd> AsWidth for T {
-    fn columns(&self) -> Option<usize> {
-        let size = rustix::termios::tcgetwinsize(self).ok()?;
-        (size.ws_col > 0).then_some(size.ws_col.into())
-    }
+/// The width of a terminal.
+fn columns(file: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(file).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
 thread_local! {
@@ -199,6 +231,11 @@ pub(crate) fn stderr_line(text: &str) {
 
 /// Whether something could not be printed to standard output.
 static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
+
+/// Prints a document to standard output.
+pub(crate) fn document(document: &Json) {
+    stdout(&format!("{document:#}\n"));
+}
 
 /// Prints to standard output. A closed pipe ends the output silently, as for any filter; a full disk is told, once.
 pub(crate) fn stdout(text: &str) {

@@ -14,8 +14,10 @@ use cuecard_runtime::run_dir::{RunDir, clear_old};
 use cuecard_runtime::text_file;
 use cuecard_source::Effects;
 use cuecard_source::detect::kind_of;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_workspace::files;
 
+use crate::context::Stop;
 use crate::inputs::io_reason;
 
 /// Refuses `results` that would replace what is read: one of `inputs`, or a file that by what it says is no result.
@@ -60,19 +62,32 @@ pub(crate) fn check_overwriting<'p>(
     Ok(())
 }
 
+/// The kind and the file of `--report KIND:FILE`, of which a command knows `kinds`.
+pub(crate) fn report<'r>(
+    report: &'r str,
+    kinds: &[&str],
+) -> Result<(&'r str, &'r str), Diagnostic> {
+    let (message, help) = match report.split_once(':').unwrap_or((report, "")) {
+        (kind, "") if kinds.contains(&kind) => (
+            format!("`--report {report}` has no file name"),
+            format!("write --report {kind}:FILE"),
+        ),
+        (kind, file) if kinds.contains(&kind) => return Ok((kind, file)),
+        (kind, _) => {
+            let help = match did_you_mean(kind, kinds.iter().copied()) {
+                Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
+                None => format!("available reports: {}:FILE", kinds.join(":FILE, ")),
+            };
+            (format!("unknown report format `{kind}`"), help)
+        }
+    };
+    Err(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
+}
+
 /// The file of `--report junit:FILE`.
-pub(crate) fn junit(report: Option<&str>) -> Result<Option<PathBuf>, Diagnostic> {
-    match report.map(|report| (report, report.split_once(':'))) {
-        None => Ok(None),
-        Some((_, Some(("junit", file)))) if !file.is_empty() && file != "-" => {
-            Ok(Some(file.into()))
-        }
-        Some((report, _)) => {
-            let message = format!("`--report {report}` is no report that this command writes");
-            Err(Diagnostic::error(codes::ARGUMENT, message)
-                .with_help("write `--report junit:FILE`"))
-        }
-    }
+pub(crate) fn junit(written: Option<&str>) -> Result<Option<PathBuf>, Diagnostic> {
+    let junit = written.map(|written| report(written, &["junit"]));
+    Ok(junit.transpose()?.map(|(_, file)| file.into()))
 }
 
 /// Removes what an earlier run left in `results`. A file with anything else in it stays until a run begins.
@@ -198,6 +213,35 @@ pub(crate) fn create_kept(path: &Path) -> Result<(Box<dyn Write>, Written), Diag
     Ok((Box::new(Counting { file, n_bytes }), written))
 }
 
+/// Replaces a file as a whole or not at all.
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Diagnostic> {
+    files::write(path, text).map(drop).map_err(|error| {
+        let mut found = Diagnostic::error(codes::FILE_WRITE, error.to_string());
+        found.help = error.help();
+        found
+    })
+}
+
+/// As [`write_text`], over another file only with `--force`.
+pub(crate) fn write_new(path: &Path, text: &str, is_forced: bool) -> Result<(), Stop> {
+    if !is_forced && path.exists() {
+        let message = format!("`{}` already exists", path.display());
+        let help = "choose another name, or pass --force to overwrite it";
+        return Err(Stop::refused(codes::FILE_WRITE, message, help));
+    }
+    write_text(path, text).map_err(Stop::could_not_run)
+}
+
+/// That a file can't be written.
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Diagnostic {
+    let message = format!(
+        "`{}` can't be written: {}",
+        path.display(),
+        io_reason(error)
+    );
+    Diagnostic::error(codes::FILE_WRITE, message)
+}
+
 /// Opens a file that a result goes to.
 pub(crate) fn create(path: &Path) -> Result<File, Diagnostic> {
     if let Some(folder) = path
@@ -207,16 +251,7 @@ pub(crate) fn create(path: &Path) -> Result<File, Diagnostic> {
         // Should this fail, opening the file says why.
         let _ = std::fs::create_dir_all(folder);
     }
-    File::create(path).map_err(|error| {
-        Diagnostic::error(
-            codes::FILE_WRITE,
-            format!(
-                "`{}` can't be written: {}",
-                path.display(),
-                io_reason(&error)
-            ),
-        )
-    })
+    File::create(path).map_err(|error| unwritable(path, &error))
 }
 
 /// Old runs are cleared away once, so that all runs of a command are kept.
@@ -239,15 +274,10 @@ pub(crate) fn run_dir(
 ) -> Result<RunDir, Diagnostic> {
     let started = clock.timestamp(Duration::ZERO);
     create_run_dir(&working_directory.join(parent), started).map_err(|error| {
-        Diagnostic::error(
-            codes::FILE_WRITE,
-            format!(
-                "failed to create the run directory `{}`: {}",
-                parent.display(),
-                io_reason(&error)
-            ),
-        )
-        .with_help("choose another directory with `--run-dir DIR`")
+        let (parent, reason) = (parent.display(), io_reason(&error));
+        let message = format!("failed to create the run directory `{parent}`: {reason}");
+        Diagnostic::error(codes::FILE_WRITE, message)
+            .with_help("choose another directory with `--run-dir DIR`")
     })
 }
 

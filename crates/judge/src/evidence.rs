@@ -10,6 +10,7 @@ use super::text::{
     Language, NameSpan, dois, domains, emails, fold, host_of, normal_url, plain, urls, words,
 };
 use crate::model::ToolPattern;
+use crate::prove::is_search;
 
 /// Words of a name may have so many others between them.
 const FARTHEST_NEIGHBOUR: usize = 3;
@@ -56,6 +57,12 @@ pub(crate) fn sources<'a>(view: &View<'a>, allowed: &'a [ToolPattern]) -> Vec<So
             keys: BTreeSet::new(),
         };
         source.read(&result.result);
+        let call = view.call_at(position);
+        // A search text is no source.
+        if let Some(Json::Object(arguments)) = call.map(|call| &*call.data.args) {
+            let told = arguments.iter().filter(|(key, _)| !is_search(key));
+            told.for_each(|(_, value)| source.read(value));
+        }
         let texts = result.text.iter().map(|text| fold(text));
         source.texts.extend(texts);
         source
@@ -85,9 +92,12 @@ impl Source<'_> {
             match value {
                 Json::Array(items) => rest.extend(items.iter().rev()),
                 Json::Object(members) => {
-                    let leaves = members
-                        .values()
-                        .filter(|value| !value.is_array() && !value.is_object());
+                    // A list of texts is a value: `authors: [...]`.
+                    let is_leaf = |value: &&Json| match value {
+                        Json::Array(items) => items.iter().all(Json::is_string),
+                        value => !value.is_object(),
+                    };
+                    let leaves = members.values().filter(is_leaf);
                     let leaves: Vec<String> = leaves.map(|leaf| fold(&as_text(leaf))).collect();
                     self.records.push(leaves.join("\n"));
                     self.keys
@@ -125,6 +135,8 @@ pub(crate) struct Facts {
     /// Where each word stands, in lower case.
     words: HashMap<String, Vec<usize>>,
     keys: BTreeSet<String>,
+    /// How many words were read, and gaps between texts.
+    at: usize,
     /// The words of the tools' names.
     tools: BTreeSet<String>,
 }
@@ -132,7 +144,6 @@ pub(crate) struct Facts {
 impl Facts {
     pub(crate) fn of(sources: &[Source<'_>]) -> Self {
         let mut facts = Self::default();
-        let mut at = 0;
         for source in sources {
             let tool = source.tool.to_lowercase();
             let parts = tool.split(|letter: char| !letter.is_alphanumeric());
@@ -141,13 +152,14 @@ impl Facts {
                 .extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
             facts.keys.extend(source.keys.iter().cloned());
             for text in &source.texts {
-                facts.read(text, &mut at);
+                facts.read(text);
             }
         }
         facts
     }
 
-    fn read(&mut self, text: &str, at: &mut usize) {
+    /// Takes note of a folded text.
+    pub(crate) fn read(&mut self, text: &str) {
         for (_, url) in urls(text) {
             self.urls.insert(normal_url(url));
             self.hosts.insert(host_of(url));
@@ -163,10 +175,10 @@ impl Facts {
         for word in words(text) {
             let lower = word.text.to_lowercase();
             let lower = lower.strip_suffix("'s").unwrap_or(&lower).to_owned();
-            self.words.entry(lower).or_default().push(*at);
-            *at += 1;
+            self.words.entry(lower).or_default().push(self.at);
+            self.at += 1;
         }
-        *at += FARTHEST_NEIGHBOUR + 1;
+        self.at += FARTHEST_NEIGHBOUR + 1;
         self.literal.push_str(&plain(text));
         self.literal.push('\n');
     }

@@ -17,7 +17,6 @@ mod redact_fields;
 mod result;
 #[cfg(test)]
 mod samples;
-mod sentences;
 pub mod test_case;
 mod text;
 mod tool_policy;
@@ -30,7 +29,8 @@ mod words;
 pub use assertions::snapshot::{Snapshot, Snapshots, stable};
 pub use redact_fields::{misspelt_redactions, redacted};
 pub use result::{
-    Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals, TraceSummary,
+    CallCount, Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals,
+    TraceSummary,
 };
 pub use view::View;
 
@@ -38,6 +38,8 @@ use crate::assertions::{Assertion, AssertionCheck};
 use crate::model::{Severity, TestCase};
 use cuecard_source::value::Json;
 use cuecard_trace::Trace;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// What came of an assertion.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +94,9 @@ impl Outcome {
 }
 
 /// How an assertion came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum OutcomeStatus {
     /// It holds.
     Pass,

@@ -214,37 +214,18 @@ pub(super) fn only_agents_name(selector: &Selector, view: &View<'_>) -> Option<S
 
 /// Why `selector` can mean no event of any trace, if it can't.
 pub(super) fn unreachable_selector(selector: &Selector, view: &View<'_>) -> Option<String> {
-    if let Some(kind) = selector.event_type.as_deref() {
+    // A trace may have events of types that nobody else knows.
+    let is_foreign = |kind: &str| {
         let occurs = || view.events().any(|event| event.data.type_name() == kind);
-        if !EventData::TYPES.contains(&kind) && !occurs() {
-            let known = EventData::TYPES.iter().copied();
-            return Some(match did_you_mean(kind, known) {
-                Some(name) => format!("no event of type `{kind}`: did you mean `{name}`?"),
-                None => format!("no event of type `{kind}`"),
-            });
-        }
-        let knows = |kinds: &[&str]| !EventData::TYPES.contains(&kind) || kinds.contains(&kind);
-        let of_tools = ["tool_call", "tool_result", "error"];
-        let steps = [
-            "step_started",
-            "step_finished",
-            "element_started",
-            "element_finished",
-        ];
-        let lacking = if selector.tool.is_some() && !knows(&of_tools) && !knows(&steps) {
-            Some("tool")
-        } else if selector.call_id.is_some() && !knows(&of_tools) {
-            Some("call_id")
-        } else if selector.success.is_some() && !knows(&["tool_result"]) {
-            Some("success")
-        } else if !selector.args.is_empty() && !knows(&of_tools) {
-            Some("args")
-        } else {
-            None
-        };
-        if let Some(key) = lacking {
-            return Some(format!("an event of the type `{kind}` has no `{key}`"));
-        }
+        !EventData::TYPES.contains(&kind) && occurs()
+    };
+    if !selector.event_type.as_deref().is_some_and(is_foreign)
+        && let Some((_, message, proposal)) = selector.never_matches()
+    {
+        return Some(match proposal {
+            Some(name) => format!("{message}: did you mean `{name}`?"),
+            None => message,
+        });
     }
     unreachable_tool(selector.tool.as_ref()?, view)
 }

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Map;
 
 use super::redact_fields::FieldRedactor;
@@ -68,7 +70,9 @@ pub struct Run {
 }
 
 /// How a test came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum TestStatus {
     /// Every critical assertion holds.
     Pass,
@@ -81,9 +85,6 @@ pub enum TestStatus {
 }
 
 impl TestStatus {
-    /// Every status.
-    pub const ALL: [Self; 4] = [Self::Pass, Self::Fail, Self::Error, Self::Skipped];
-
     /// The word in results.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -105,34 +106,47 @@ pub struct JudgedAssertion {
 }
 
 /// A trace in numbers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TraceSummary {
     /// Its id.
     pub trace_id: String,
     /// How the run ended; absent if the trace has no end.
     pub status: Option<RunStatus>,
     /// How many events it has, those that are not kept included.
+    #[serde(skip)]
     pub events: usize,
     /// Tools and how often they were called, in the order of their first calls.
-    pub tool_calls: Vec<(String, u64)>,
+    pub tool_calls: Vec<CallCount>,
     /// Calls that repeated a failed one.
     pub retry_count: u64,
     /// Wall-clock time of the run, in milliseconds.
     pub timing_ms_total: f64,
 }
 
+/// How often a tool was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CallCount {
+    /// The tool.
+    pub tool: String,
+    /// The number of calls.
+    pub count: u64,
+}
+
 /// An event that an outcome refers to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Evidence {
     /// Its id.
+    #[serde(skip)]
     pub event_id: String,
     /// Its place in the trace.
     pub seq: u64,
     /// Its type.
+    #[serde(rename = "type")]
     pub kind: String,
     /// Who did it.
     pub actor: String,
     /// Its tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// What it is about, on one line.
     pub text: String,
@@ -270,18 +284,19 @@ impl TestResult {
 
 impl TraceSummary {
     fn of(trace: &Trace) -> Self {
-        let mut tool_calls: Vec<(String, u64)> = Vec::new();
-        let mut rows: HashMap<String, usize> = HashMap::new();
+        let mut tool_calls: Vec<CallCount> = Vec::new();
+        let mut rows: HashMap<&str, usize> = HashMap::new();
         for event in &trace.events {
             let EventData::ToolCall(call) = &event.data else {
                 continue;
             };
             let tool = &*call.tool;
-            let row = *rows.entry(tool.to_owned()).or_insert_with(|| {
-                tool_calls.push((tool.to_owned(), 0));
+            let row = *rows.entry(tool).or_insert_with(|| {
+                let tool = tool.to_owned();
+                tool_calls.push(CallCount { tool, count: 0 });
                 tool_calls.len() - 1
             });
-            tool_calls[row].1 += 1;
+            tool_calls[row].count += 1;
         }
         let metrics = trace.end.as_ref().map(|end| end.metrics);
         Self {

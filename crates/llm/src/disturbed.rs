@@ -11,7 +11,7 @@ use futures::stream;
 use super::faults::Faults;
 use super::streaming::{PING_AFTER, Timing};
 use cuecard_runtime::fault::{Act, Part};
-use cuecard_runtime::timeouts::Answering;
+use cuecard_runtime::http_server::ConnectionReset;
 use cuecard_wire::llm::PING;
 
 /// How many bytes a piece of a split frame has.
@@ -25,7 +25,7 @@ struct Sending {
     last: Duration,
     /// Why the connection ends now.
     end: Option<&'static str>,
-    answering: Answering,
+    reset: ConnectionReset,
 }
 
 /// The body. What is sent before a connection ends has left before it does.
@@ -33,7 +33,7 @@ pub(super) fn body(
     parts: Vec<Part>,
     timing: Timing,
     faults: Arc<Faults>,
-    answering: Answering,
+    reset: ConnectionReset,
 ) -> Body {
     let sending = Sending {
         parts: parts.into(),
@@ -41,7 +41,7 @@ pub(super) fn body(
         timing,
         faults,
         end: None,
-        answering,
+        reset,
     };
     Body::from_stream(stream::unfold(sending, next))
 }
@@ -103,7 +103,7 @@ async fn next(mut sending: Sending) -> Option<(io::Result<Bytes>, Sending)> {
             return Some((Err(ended()), sending));
         }
         Act::Crash => {
-            sending.answering.reset();
+            sending.reset.on_end();
             sending.parts.clear();
             return Some((Err(io::Error::other("crashed intentionally")), sending));
         }

@@ -24,7 +24,6 @@
 //! ```
 
 mod answers;
-mod body_cache;
 mod compressed;
 mod disturb;
 mod disturbed;

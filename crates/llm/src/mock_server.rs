@@ -18,7 +18,6 @@ use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
 
 use super::answers::{self, ToolMapping};
-use super::body_cache::{CacheKey, CachedBody};
 use super::events;
 use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, Verdict};
 use super::faults::{Faults, Hit};
@@ -42,9 +41,8 @@ use cuecard_wire::llm::{Received, shows_thinking};
 pub(super) struct MockServer {
     pub(super) options: LlmOptions,
     pub(super) guard: Guard,
-    /// Every request takes this and the ledger. Each is in a place of its own: what is only read would be taken away
-    /// from other threads along with it.
-    remembered: Box<Mutex<Remembered>>,
+    /// Every request takes this.
+    remembered: Mutex<Remembered>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
     /// Whether a scenario has conditions on headers.
     pub(super) needs_headers: bool,
@@ -83,8 +81,6 @@ pub(super) struct Reply {
 pub(super) enum Content {
     /// An answer of the model.
     Answer(Box<ModelAnswer>),
-    /// The same one again, in the same bytes.
-    Again(CachedBody),
     /// Only an error.
     Error {
         error: ApiError,
@@ -105,7 +101,6 @@ impl Content {
                 let fails = answer.failure.as_ref().map_or(0, |(_, at_ms)| *at_ms);
                 answers::ends_at(&answer.elements).max(fails)
             }
-            Self::Again(whole) => whole.due_ms,
         }
     }
 
@@ -113,7 +108,7 @@ impl Content {
     pub(super) fn status(&self) -> u16 {
         match self {
             Self::Error { error, .. } => error.status,
-            Self::Answer(_) | Self::Again(_) => 200,
+            Self::Answer(_) => 200,
         }
     }
 }
@@ -135,8 +130,6 @@ pub(super) struct ModelAnswer {
     pub(super) usage: Json,
     /// An error after the elements, and when.
     pub(super) failure: Option<(ApiError, u64)>,
-    /// By what it is found when it is wanted once more; absent the first time, and while exchanges are recorded.
-    pub(super) occasion: Option<CacheKey>,
 }
 
 impl ModelAnswer {
@@ -153,7 +146,6 @@ impl ModelAnswer {
             stop: None,
             usage: Json::Null,
             failure: None,
-            occasion: None,
         }
     }
 }
@@ -233,7 +225,7 @@ impl MockServer {
             )),
             findings: Findings::new(options.play.is_strict),
             guard,
-            remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
+            remembered: Mutex::new(Remembered::new(sessions, models)),
             needs_headers: scripts.iter().any(|script| {
                 let condition = script.timeline.request_match.as_ref();
                 condition.is_some_and(|condition| !condition.headers.is_empty())
@@ -323,17 +315,6 @@ impl MockServer {
             }
             Ok(answered) => answered,
         };
-        if !is_recorded
-            && refused.is_none()
-            && let Decision::Repeat(served) = &answered.decision
-            && let Some(occasion) = CacheKey::of(answered.session, request, served)
-            && let Some(whole) = remembered.whole.get(&occasion)
-        {
-            return Decided::Reply(Reply {
-                content: Content::Again(whole.clone()),
-                told: ExchangeReport::default(),
-            });
-        }
         let selection = match is_recorded || answered.reason == SelectionReason::Any {
             true => remembered.sessions.selection(answered.session),
             false => None,
@@ -360,7 +341,7 @@ impl MockServer {
             Content::Answer(answer) if answer.place.is_none() => {
                 answer.headers.clone_from(of_scenario);
             }
-            Content::Answer(_) | Content::Again(_) => {}
+            Content::Answer(_) => {}
         }
         reply
     }
@@ -617,8 +598,6 @@ impl MockServer {
                 stop: stop::scripted(turn.stop_reason, request.endpoint),
                 usage: turn.usage.clone(),
                 failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
-                occasion: CacheKey::of(session, request, served)
-                    .filter(|_| !is_new && !told.is_recorded && settings.headers.is_empty()),
             })),
             told,
         }

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use cuecard_timeline::profiles::{AgentName, Profile};
 
+use cuecard_runtime::http_server::Timeouts;
 use cuecard_runtime::listener::DEFAULT_BIND;
 use cuecard_runtime::load::PlayOptions;
-use cuecard_runtime::timeouts::Timeouts;
 use tokio::sync::watch;
 
 /// How many characters of a text are in one delta of a stream, if nothing else is said.

@@ -7,7 +7,6 @@ use cuecard_timeline::script::{
     Address, Answered, Decision, Request, RequestKey, SessionKey, Sessions, UnmatchedRequest,
 };
 
-use super::body_cache::WholeAnswers;
 use cuecard_wire::llm::errors::ApiError;
 
 /// More names of models are not kept.
@@ -29,7 +28,6 @@ pub(super) struct Remembered {
     traced: HashSet<(SessionKey, RequestKey)>,
     /// Turns that were asked for and wait until they may be answered, by session.
     waiting: HashSet<(SessionKey, usize)>,
-    pub(super) whole: WholeAnswers,
 }
 
 impl Remembered {
@@ -40,7 +38,6 @@ impl Remembered {
             refused: HashMap::new(),
             traced: HashSet::new(),
             waiting: HashSet::new(),
-            whole: WholeAnswers::default(),
         }
     }
 

@@ -3,28 +3,26 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::value::Json;
 use cuecard_timeline::script::Endpoint;
-use futures::future::{Either, FutureExt as _};
 
 use super::answers;
-use super::body_cache::CachedBody;
 use super::disturb::{Frames, disturb};
 use super::disturbed;
 use super::exchange_recorder::StartedExchange;
 use super::faults::Hit;
 use super::mock_server::{Content, Decided, MockServer, ModelAnswer, Reply};
 use super::service::{
-    Answered, Arrived, EVENTS, ExchangeNote, JSON, Read, add_headers, error_response, note, respond,
+    Arrived, EVENTS, ExchangeNote, JSON, Read, add_headers, error_response, note, respond,
 };
 use super::stored::Stored;
 use super::streaming::{self, Delivery, Spoken};
 use cuecard_runtime::fault::Act;
 use cuecard_runtime::fault::{Frame, Part};
-use cuecard_runtime::timeouts::Answering;
+use cuecard_runtime::http_server::ConnectionReset;
 use cuecard_wire::llm::answer::Element;
 use cuecard_wire::llm::events::{Events, Framing, Streaming};
 use cuecard_wire::llm::route::Target;
@@ -43,48 +41,24 @@ pub(super) struct Replying<'a> {
     /// The size of its body.
     pub(super) n_bytes: usize,
     pub(super) begun: StartedExchange,
-    pub(super) answering: Answering,
+    pub(super) reset: ConnectionReset,
 }
 
-impl<'a> Replying<'a> {
+impl Replying<'_> {
     /// An answer of the model, or what stands in its place.
-    pub(super) fn reply(self) -> Answered<'a> {
-        let decided = self.mock_server.decide(
-            self.arrived.address(),
-            &self.received.request,
-            self.arrived.at,
-            self.begun.is_recorded,
-        );
-        match decided {
-            Decided::Reply(reply) if self.is_at_once(&reply) => {
-                Either::Left(self.say(reply.content, Vec::new(), None))
-            }
-            decided => Either::Right(self.reply_later(decided).boxed()),
-        }
-    }
-
-    /// Whether nobody is told of a reply, and nothing is waited for.
-    fn is_at_once(&self, reply: &Reply) -> bool {
-        let Reply { content, told } = reply;
-        !self.begun.is_recorded
-            && !self.begun.is_first_left_out
-            && told.found.is_empty()
-            && told.hits.is_empty()
-            && (self.is_stream(content) || content.due_ms() == 0)
-    }
-
-    /// The events of a stream come at times of their own.
-    fn is_stream(&self, content: &Content) -> bool {
-        self.received.request.wants_stream && matches!(content, Content::Answer(_))
-    }
-
-    async fn reply_later(self, decided: Decided) -> Response {
+    pub(super) async fn reply(self) -> Response {
         let Self {
             mock_server,
             arrived,
             begun,
             ..
         } = self;
+        let decided = mock_server.decide(
+            arrived.address(),
+            &self.received.request,
+            arrived.at,
+            begun.is_recorded,
+        );
         mock_server.tell_left_out(begun).await;
         let Reply { content, mut told } = match decided {
             Decided::Reply(reply) => reply,
@@ -103,7 +77,8 @@ impl<'a> Replying<'a> {
             true => content.due_ms(),
             false => mock_server.options.play.speed.at(content.due_ms()),
         };
-        let is_stream = this.is_stream(&content);
+        // The events of a stream come at times of their own.
+        let is_stream = this.received.request.wants_stream && matches!(content, Content::Answer(_));
         let mut delivery = None;
         if begun.is_recorded {
             let noted = ExchangeNote {
@@ -111,7 +86,7 @@ impl<'a> Replying<'a> {
                 due_ms,
                 status: content.status(),
                 said: match &content {
-                    Content::Error { .. } | Content::Again(_) => None,
+                    Content::Error { .. } => None,
                     Content::Answer(answer) => Some(answers::describe(&answer.elements)),
                 },
                 is_stream,
@@ -164,7 +139,6 @@ impl<'a> Replying<'a> {
                 add_headers(&mut response, &headers);
                 response
             }
-            Content::Again(whole) => respond(StatusCode::OK, JSON, Body::from(whole.body)),
         };
         // By this, clients name an exchange in their own logs.
         if let Ok(id) = HeaderValue::try_from(exchange_id(number)) {
@@ -203,11 +177,6 @@ impl<'a> Replying<'a> {
             write_body(endpoint, &spoken.answer(), &mut buffer);
             let due_ms = answers::ends_at(elements);
             if hits.is_empty() {
-                if let Some(occasion) = spoken.answer.occasion {
-                    let body = Bytes::copy_from_slice(&buffer);
-                    let answer = CachedBody { body, due_ms };
-                    self.mock_server.remembered().whole.keep(occasion, answer);
-                }
                 return respond(StatusCode::OK, JSON, Body::from(buffer));
             }
             let frames = whole_body(due_ms, buffer, Some(elements));
@@ -230,7 +199,7 @@ impl<'a> Replying<'a> {
             return self.disturbed(response, frames, hits);
         }
         let timing = self.timing(endpoint == Endpoint::Messages);
-        *response.body_mut() = streaming::body(spoken, streaming, timing, self.answering, delivery);
+        *response.body_mut() = streaming::body(spoken, streaming, timing, delivery);
         response
     }
 
@@ -298,7 +267,7 @@ impl<'a> Replying<'a> {
         let has_pings = is_stream && self.arrived.endpoint_like() == Endpoint::Messages;
         let timing = self.timing(has_pings);
         let faults = self.mock_server.faults.clone();
-        *response.body_mut() = disturbed::body(parts, timing, faults, self.answering);
+        *response.body_mut() = disturbed::body(parts, timing, faults, self.reset);
         response
     }
 }

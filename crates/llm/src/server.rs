@@ -207,12 +207,12 @@ impl MockLlm {
             options, guard, sessions, calling, teller, clock, ignored,
         ));
         let stop_on_drop = mock_server.stop.clone().drop_guard();
-        let workers = workers(&mock_server, listener, serving).map_err(StartError::Io)?;
+        let worker = worker(&mock_server, listener, serving).map_err(StartError::Io)?;
         Ok(RunningLlm {
             _stop_on_drop: stop_on_drop,
             address,
             mock_server,
-            workers,
+            worker,
             writer,
             diagnostics,
             left_out,
@@ -224,7 +224,7 @@ impl MockLlm {
 pub struct RunningLlm {
     address: SocketAddr,
     mock_server: Arc<MockServer>,
-    workers: Vec<Worker>,
+    worker: Worker,
     writer: Writer,
     diagnostics: Vec<Diagnostic>,
     left_out: Vec<PathBuf>,
@@ -282,14 +282,12 @@ impl RunningLlm {
     pub async fn stop_after(self, exit_code: Option<i64>) -> Verdict {
         let Self {
             mock_server,
-            workers,
+            worker,
             writer,
             ..
         } = self;
         mock_server.stop.cancel();
-        for worker in workers {
-            worker.ended().await;
-        }
+        worker.ended().await;
         // A run that leads makes all checks but those of requests.
         last_asserts(&mock_server).await;
         if mock_server.options.lead.is_none() {
@@ -322,17 +320,14 @@ impl fmt::Debug for RunningLlm {
     }
 }
 
-/// Starts those who answer.
-fn workers(
+/// Starts to answer.
+fn worker(
     mock_server: &Arc<MockServer>,
     listener: TcpListener,
     options: ServerOptions,
-) -> io::Result<Vec<Worker>> {
-    let answering = || {
-        // Each request takes a handle: counted for all threads together, they would wait for each other's counts.
-        let mock_server = Arc::new(mock_server.clone());
-        move |request, busy| service::handle(mock_server.clone(), request, busy)
-    };
+) -> io::Result<Worker> {
+    let answering = mock_server.clone();
+    let answer = move |request| service::handle(answering.clone(), request);
     let told = mock_server.clone();
     let tell = move |notice| {
         let mock_server = told.clone();
@@ -344,11 +339,11 @@ fn workers(
             mock_server.find(found).await;
         }
     };
-    serve(listener, options, &mock_server.stop, answering, tell)
+    serve(listener, options, &mock_server.stop, answer, tell)
 }
 
 fn crowded(n_places: usize) -> Diagnostic {
-    let message = format!("more than {n_places} connections: those idle longest are closed");
+    let message = format!("more than {n_places} connections: the others wait until one ends");
     Diagnostic::note(codes::SERVER_BOUND, message).with_help(
         "if you need more, raise the open file limit, for example with `ulimit -n 20000`",
     )

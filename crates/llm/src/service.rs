@@ -14,7 +14,6 @@ use cuecard_source::json::{self, without_lone_surrogates};
 use cuecard_source::value::{Json, cut, mask_credentials, without_credentials};
 use cuecard_timeline::script::{Address, Endpoint};
 use cuecard_trace::{EventData, HttpExchange};
-use futures::future::{BoxFuture, Either, FutureExt as _};
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
@@ -25,9 +24,8 @@ use super::mock_server::{ExchangeReport, MockServer, place_of};
 use super::replying::Replying;
 use super::responses;
 use super::stray_results;
-use cuecard_runtime::connections;
+use cuecard_runtime::http_server::{ConnectionReset, Request};
 use cuecard_runtime::listener::RefusedByListener;
-use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::route::{NoRoute, Route};
 use cuecard_wire::llm::{
@@ -39,19 +37,12 @@ pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stre
 /// More of a request is not kept, in bytes of JSON.
 const MAX_KEPT_BODY: usize = 256 * 1024;
 
-/// What all threads share. Each counts its own handles to it.
-type Shared = Arc<MockServer>;
-
 /// Answers every request that the guard admits.
-pub(super) async fn handle(
-    mock_server: Arc<Shared>,
-    request: connections::Request,
-    busy: ActivityFlag,
-) -> Response {
+pub(super) async fn handle(mock_server: Arc<MockServer>, request: Request) -> Response {
     let shared = mock_server.clone();
     let mut response = match request.headers().contains_key(header::ORIGIN) {
-        false => handle_plain(mock_server, request, busy).await,
-        true => Box::pin(handle_page(mock_server, request, busy)).await,
+        false => handle_plain(mock_server, request).await,
+        true => Box::pin(handle_page(mock_server, request)).await,
     };
     // What belongs to a scenario has its headers.
     for (name, value) in header_pairs(&shared.common_headers) {
@@ -61,11 +52,7 @@ pub(super) async fn handle(
 }
 
 /// Answers the request of a web page.
-async fn handle_page(
-    mock_server: Arc<Shared>,
-    request: connections::Request,
-    busy: ActivityFlag,
-) -> Response {
+async fn handle_page(mock_server: Arc<MockServer>, request: Request) -> Response {
     // Pages whose origin the guard admits may read the answers. Before they ask, browsers ask whether they may.
     let guard = mock_server.guard.clone();
     let is_admitted = move |_: &HeaderValue, head: &Parts| guard.admits_origin(head);
@@ -74,25 +61,15 @@ async fn handle_page(
         .allow_methods(AllowMethods::mirror_request())
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(ExposeHeaders::any());
-    let mut busy = Some(busy);
-    let inner = tower::service_fn(move |request: connections::Request| {
-        let (mock_server, busy) = (mock_server.clone(), busy.take());
-        async move {
-            match busy {
-                Some(busy) => Ok::<_, Infallible>(handle_plain(mock_server, request, busy).await),
-                None => Ok(Response::default()),
-            }
-        }
+    let inner = tower::service_fn(|request: Request| {
+        let mock_server = mock_server.clone();
+        async { Ok::<_, Infallible>(handle_plain(mock_server, request).await) }
     });
     let Ok(response) = cors.layer(inner).oneshot(request).await;
     response
 }
 
-async fn handle_plain(
-    mock_server: Arc<Shared>,
-    request: connections::Request,
-    busy: ActivityFlag,
-) -> Response {
+async fn handle_plain(mock_server: Arc<MockServer>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let path = headers::percent_decoded(head.uri.path());
     let body = mock_server.guard.admit(&head, body).await;
@@ -110,7 +87,6 @@ async fn handle_plain(
             return shaped(&arrived, refusal);
         }
     };
-    let answering = busy.answering();
     let limit = mock_server.options.body_limit;
     let body = match Box::pin(compressed::decoded(&head.headers, &body, limit)).await {
         Ok(body) => body,
@@ -128,13 +104,10 @@ async fn handle_plain(
     for found in json::changes(&what, &body).into_iter().chain(in_arguments) {
         mock_server.find(found).await;
     }
-    let later = match answer(&mock_server, &arrived, &whole, answering) {
-        Either::Left(response) => return response,
-        Either::Right(later) => later,
-    };
+    let reset = head.extensions.get().cloned().unwrap_or_default();
     tokio::select! {
         biased;
-        response = later => response,
+        response = Box::pin(answer(&mock_server, &arrived, &whole, reset)) => response,
         // Who waits for a delayed answer when all ends gets none.
         () = mock_server.stop.cancelled() => {
             let error = ApiError::new(503, "the mock server has stopped");
@@ -244,33 +217,27 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
-/// The answer to a request: at once, or later. What comes later is in a box, so that the others carry no room for it.
-pub(super) type Answered<'a> = Either<Response, BoxFuture<'a, Response>>;
-
-fn answer<'a>(
-    mock_server: &'a MockServer,
-    arrived: &'a Arrived<'a>,
+async fn answer(
+    mock_server: &MockServer,
+    arrived: &Arrived<'_>,
     body: &[u8],
-    answering: Answering,
-) -> Answered<'a> {
+    reset: ConnectionReset,
+) -> Response {
     let route = Route::of(
         arrived.method,
         arrived.path,
         arrived.query.text(),
         arrived.named(),
     );
-    let plain = |body: Vec<u8>| Either::Left(respond(StatusCode::OK, JSON, Body::from(body)));
-    let refused = |endpoint, error| {
-        let refusal = Refusal::of(endpoint, error);
-        Either::Right(refused(mock_server, arrived, refusal).boxed())
-    };
+    let plain = |body: Vec<u8>| respond(StatusCode::OK, JSON, Body::from(body));
+    let refused = |endpoint, error| refused(mock_server, arrived, Refusal::of(endpoint, error));
     match route {
         Err(NoRoute { error, allow }) => {
             let refusal = Refusal {
                 allow,
                 ..Refusal::of(arrived.endpoint_like(), error)
             };
-            Either::Right(self::refused(mock_server, arrived, refusal).boxed())
+            self::refused(mock_server, arrived, refusal).await
         }
         Ok(Route::Health) => {
             let n_sessions = mock_server.remembered().sessions.len();
@@ -285,7 +252,7 @@ fn answer<'a>(
             let is_known = mock_server.remembered().models.contains(name);
             match is_known {
                 true => plain(catalogue::model(endpoint, name)),
-                false => refused(endpoint, catalogue::unknown_model(endpoint, name)),
+                false => refused(endpoint, catalogue::unknown_model(endpoint, name)).await,
             }
         }
         Ok(
@@ -294,18 +261,18 @@ fn answer<'a>(
             | Route::CancelResponse(_)
             | Route::InputItems(_)),
         ) => match responses::answer(mock_server, route, arrived.query) {
-            Ok(response) => Either::Left(response),
-            Err(error) => refused(Endpoint::Responses, error),
+            Ok(response) => response,
+            Err(error) => refused(Endpoint::Responses, error).await,
         },
         Ok(Route::CountTokens(target)) => match read_request(&target, arrived.path, body) {
-            Err(error) => refused(target.endpoint, error),
+            Err(error) => refused(target.endpoint, error).await,
             Ok(received) => {
                 let tokens = usage::count_request(&received.request);
                 plain(catalogue::token_count(target.endpoint, tokens))
             }
         },
         Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
-            Err(error) => refused(target.endpoint, error),
+            Err(error) => refused(target.endpoint, error).await,
             Ok(received) => {
                 let whole = match target.endpoint {
                     Endpoint::Responses => responses::dereferenced(mock_server, &received.body),
@@ -316,13 +283,13 @@ fn answer<'a>(
                     None => Ok(received),
                 });
                 let mut received = match read {
-                    Err(error) => return refused(target.endpoint, error),
+                    Err(error) => return refused(target.endpoint, error).await,
                     Ok(read) => read,
                 };
                 let betas = headers::joined(arrived.headers, "anthropic-beta");
                 let refusal = values::refusal(target.endpoint, &received.body, &betas);
                 if let Some(error) = refusal.or_else(|| stray_results::refuse(&received)) {
-                    return refused(target.endpoint, error);
+                    return refused(target.endpoint, error).await;
                 }
                 if let Err(error) = mock_server.threads.continue_thread(&mut received) {
                     // The client sends its whole history then: this is no mistake.
@@ -330,7 +297,7 @@ fn answer<'a>(
                         is_in_order: true,
                         ..Refusal::of(target.endpoint, error)
                     };
-                    return Either::Right(self::refused(mock_server, arrived, refusal).boxed());
+                    return self::refused(mock_server, arrived, refusal).await;
                 }
                 mock_server.restore(&mut received.request);
                 if mock_server.needs_headers {
@@ -346,9 +313,9 @@ fn answer<'a>(
                     received,
                     n_bytes: body.len(),
                     begun: mock_server.ledger.begin(),
-                    answering,
+                    reset,
                 };
-                replying.reply()
+                replying.reply().await
             }
         },
     }

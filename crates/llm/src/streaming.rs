@@ -16,7 +16,6 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use super::exchange_recorder::{Exchange, ExchangeRecorder, Notice};
 use super::mock_server::{MockServer, ModelAnswer};
 use cuecard_runtime::clock::{Alarm, Clock};
-use cuecard_runtime::timeouts::Answering;
 use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_wire::llm::answer::{Answer, Failure};
 use cuecard_wire::llm::events::{Events, Streaming, Window};
@@ -134,7 +133,6 @@ pub(super) fn body(
     spoken: Spoken,
     streaming: Streaming,
     timing: Timing,
-    answering: Answering,
     delivery: Option<Box<Delivery>>,
 ) -> Body {
     let Timing {
@@ -159,7 +157,6 @@ pub(super) fn body(
         stopped: Box::pin(stop.cancelled_owned()),
         delivery,
         is_over: false,
-        _answering: answering,
     })
 }
 
@@ -184,7 +181,6 @@ struct Sending {
     stopped: Pin<Box<WaitForCancellationFutureOwned>>,
     delivery: Option<Box<Delivery>>,
     is_over: bool,
-    _answering: Answering,
 }
 
 impl Sending {

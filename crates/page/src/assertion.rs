@@ -1,9 +1,12 @@
 //! What a browser step can assert of a page.
 
 use cuecard_source::value::Json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// An assertion; the element that it is about is that of its step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "AssertionFile", into = "AssertionFile")]
 pub struct BrowserAssertion {
     /// What must hold.
     pub kind: AssertKind,
@@ -60,8 +63,54 @@ impl BrowserAssertion {
     }
 }
 
+/// An assertion as a file has it: what is expected stands in the `value` of its step.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AssertionFile {
+    /// What must hold.
+    kind: AssertKind,
+    /// Whether it must not hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    negate: bool,
+    /// How texts are compared.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    matching: Option<TextMatch>,
+    /// How counts are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compare: Option<Compare>,
+    /// Whether capital letters count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    case_sensitive: bool,
+}
+
+impl From<AssertionFile> for BrowserAssertion {
+    fn from(file: AssertionFile) -> Self {
+        let plain = Self::new(file.kind);
+        Self {
+            negate: file.negate,
+            matching: file.matching.unwrap_or(plain.matching),
+            compare: file.compare.unwrap_or(plain.compare),
+            case_sensitive: file.case_sensitive,
+            ..plain
+        }
+    }
+}
+
+impl From<BrowserAssertion> for AssertionFile {
+    fn from(own: BrowserAssertion) -> Self {
+        Self {
+            kind: own.kind,
+            negate: own.negate,
+            matching: own.kind.needs_expected().then_some(own.matching),
+            compare: Some(own.compare).filter(|compare| *compare != Compare::Equal),
+            case_sensitive: own.case_sensitive,
+        }
+    }
+}
+
 /// What must hold of the page or of an element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "each is the word for it")]
 pub enum AssertKind {
     Text,
@@ -129,7 +178,8 @@ impl AssertKind {
 }
 
 /// How a text is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum TextMatch {
     /// It is the expected text.
     Equals,
@@ -139,49 +189,16 @@ pub enum TextMatch {
     Regex,
 }
 
-impl TextMatch {
-    /// Every way with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("equals", Self::Equals),
-        ("contains", Self::Contains),
-        ("regex", Self::Regex),
-    ];
-
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Equals => "equals",
-            Self::Contains => "contains",
-            Self::Regex => "regex",
-        }
-    }
-}
-
 /// How a count is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Compare {
     /// So many.
+    #[serde(rename = "=")]
     Equal,
     /// So many or more.
+    #[serde(rename = ">=")]
     AtLeast,
     /// So many or fewer.
+    #[serde(rename = "<=")]
     AtMost,
-}
-
-impl Compare {
-    /// Every way with the sign for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("=", Self::Equal),
-        (">=", Self::AtLeast),
-        ("<=", Self::AtMost),
-    ];
-
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Equal => "=",
-            Self::AtLeast => ">=",
-            Self::AtMost => "<=",
-        }
-    }
 }

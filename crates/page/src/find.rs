@@ -183,7 +183,14 @@ impl Snapshot {
             })
             .collect();
         if let Some(name) = &wanted.name {
-            found = self.with_name(&found, name, likenesses);
+            let named = self.with_name(&found, name, likenesses);
+            found = match named.is_empty() && role.is_some() {
+                true => NameQuery::new(name).found_first(likenesses, |fits| {
+                    let heading = |index: &usize| self.heading_in(*index).is_some_and(fits);
+                    found.iter().copied().filter(heading).collect()
+                }),
+                false => named,
+            };
         }
         if let Some(text) = &wanted.text {
             found = self.with_text(found, text, role.is_none(), likenesses);

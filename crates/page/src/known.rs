@@ -1,60 +1,94 @@
 //! What an element was, to know it again.
 
+mod file;
+
 use std::collections::{HashMap, HashSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use cuecard_source::values::integer;
+use file::FingerprintFile;
+
+/// The most nodes of a container, and twins of an element.
+const MOST_NODES: i64 = 1_000_000;
 
 /// How many names of siblings are kept in clear.
 const CLEAR_SIBLINGS: usize = 40;
 
 /// What an element is, to know it again: few exact facts. Secret values are never part of it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "FingerprintFile", rename_all = "camelCase")]
+#[schemars(with = "FingerprintFile")]
 pub struct Fingerprint {
     /// Its role; empty if it has none.
     pub role: String,
-    /// Its tag. It counts only of what has no role.
-    pub tag: String,
-    /// The type of an `input` that is no button.
-    pub input_type: Option<String>,
     /// Its accessible name, without a count in an element of its own.
     pub name: String,
     /// The text on it, or before a field without a name, if that is not its name; empty if there is none. `None` of what has
     /// no name and whose text is what is asserted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Its tag. It counts only of what has no role.
+    pub tag: String,
+    /// The type of an `input` that is no button.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_type: Option<String>,
     /// Its test id.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub test_id: Option<String>,
     /// What it stands in, innermost first: its item, frames, dialogs, named sections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outline: Vec<Container>,
     /// Whether it is the innermost of these itself: then whatever else stands in it may change.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_container: bool,
     /// The folded names of the others of its kind in the innermost of these, the first [`CLEAR_SIBLINGS`] in clear and the
     /// others as their hashes; `None` if they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub siblings: Option<Vec<String>>,
     /// Whether no other element of its kind on the page was called so.
     pub alone: bool,
     /// Which of several it is, if the sentence named that: 1 is the first, -1 the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<i32>,
     /// The heading of its column, if it is known by that.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
 }
 
 /// A part of the page that an element stands in, known by a text in it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Container {
     /// What it is.
+    // Version 1 had more keys.
+    #[serde(alias = "~")]
     pub kind: ContainerKind,
     /// The text that it is known by; none of a dialog that nobody named.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Where in it the text stands.
+    #[serde(default)]
     pub at: TextPlace,
     /// The heading of the column that the text stands in, if it is in a cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
     /// What an item is made of: its role, else its tag and class. What is around it has the text too.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
     /// How many nodes were in it.
+    #[serde(
+        default,
+        deserialize_with = "integer::<1, MOST_NODES, _, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub nodes: Option<u32>,
 }
 
 /// A kind of container, as people call it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "each is the word for it")]
 pub enum ContainerKind {
     #[default]
@@ -137,7 +171,8 @@ impl ContainerKind {
 }
 
 /// Where in a container the text stands that it is known by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum TextPlace {
     /// It is its accessible name.
     #[default]
@@ -148,24 +183,6 @@ pub enum TextPlace {
     Cell,
     /// It is a line of its text.
     Text,
-}
-
-impl TextPlace {
-    /// Every place with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("name", Self::Name),
-        ("heading", Self::Heading),
-        ("cell", Self::Cell),
-        ("text", Self::Text),
-    ];
-
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, place)| *place == self)
-            .map_or("name", |(word, _)| word)
-    }
 }
 
 impl Fingerprint {

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::BrowserAssertion;
 use cuecard_source::value::Json;
 
@@ -12,6 +15,8 @@ pub struct IntermediateStep {
     pub action_type: ActionKind,
     /// The highlight index of the element that is meant (`targetSelector: "highlightIndex=N"`).
     pub target: Option<u32>,
+    /// The highlight index of the element that it is dragged to.
+    pub to: Option<u32>,
     /// What is typed, selected, uploaded; for checkboxes whether they are to be checked.
     pub input_value: Option<InputValue>,
     /// Where to navigate.
@@ -48,6 +53,7 @@ impl IntermediateStep {
         Self {
             action_type,
             target: None,
+            to: None,
             input_value: None,
             url: None,
             description: description.into(),
@@ -67,7 +73,8 @@ impl IntermediateStep {
 }
 
 /// What a step does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "each is the word for it")]
 pub enum ActionKind {
     Click,
@@ -83,7 +90,10 @@ pub enum ActionKind {
     Wait,
     Upload,
     Extract,
-    /// A model's word for a sentence that it can't read.
+    Drag,
+    // A model's word for a sentence that it can't read.
+    #[serde(skip_deserializing)]
+    #[schemars(skip)]
     Unknown,
 }
 
@@ -103,6 +113,7 @@ impl ActionKind {
         ("wait", Self::Wait),
         ("upload", Self::Upload),
         ("extract", Self::Extract),
+        ("drag", Self::Drag),
         ("unknown", Self::Unknown),
     ];
 
@@ -134,6 +145,7 @@ impl ActionKind {
                 | Self::Input
                 | Self::Upload
                 | Self::Extract
+                | Self::Drag
         )
     }
 
@@ -176,7 +188,8 @@ impl InputValue {
 }
 
 /// Where to scroll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Up by a page.
     Up,

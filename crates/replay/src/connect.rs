@@ -11,6 +11,7 @@ use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_tool_call::format::server_of;
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Bindings, Failure, FailureKind, ReadyAnswers};
+use serde::Serialize;
 
 pub use schema::check_arguments;
 pub(crate) use schema::unknown_names;
@@ -23,7 +24,7 @@ use cuecard_runtime::policy::Policy;
 use cuecard_runtime::tap::Recorder;
 
 /// A server that answered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Connected {
     /// Its name in the scenario.
     pub server: String,
@@ -34,8 +35,10 @@ pub struct Connected {
     /// How many tools it lists; none if it has no such list, so that nothing can be said about its tools.
     pub tools: Option<usize>,
     /// The tools that the steps call and that may change something, by what the server says.
+    #[serde(rename = "writing_tools")]
     pub writing: Vec<String>,
     /// Those of them that may destroy something, by what the server says.
+    #[serde(rename = "destructive_tools")]
     pub destructive: Vec<String>,
     /// Mistakes in what it sent, each with its code.
     pub warnings: Vec<String>,

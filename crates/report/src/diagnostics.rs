@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use regex::Regex;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Style;
 use cuecard_source::diagnostic::{Diagnostic, Severity, bounded, codes};
@@ -111,25 +112,49 @@ pub fn list_to_json(all: &[Diagnostic]) -> Json {
 
 /// A diagnostic as one JSON object.
 pub fn to_json(diagnostic: &Diagnostic) -> Json {
-    let position = diagnostic
-        .place
-        .as_ref()
-        .map(|place| place.source.position(place.span.start));
-    let excerpt = Excerpt::of(diagnostic);
-    let secrets = Redactor::new(excerpt.into_iter().flat_map(|it| it.secrets));
-    let shown = |text: &str| shown(&secrets, text);
-    json!({
-        "severity": diagnostic.severity.as_str(),
-        "code": diagnostic.code.name(),
-        "message": shown(&diagnostic.message),
-        "file": diagnostic.place.as_ref().map(|place| place.source.name()),
-        "line": position.map(|position| position.line),
-        "column": position.map(|position| position.column),
-        "pointer": diagnostic.pointer,
-        "label": diagnostic.label.as_deref().map(shown),
-        "notes": diagnostic.notes.iter().map(|note| shown(note)).collect::<Vec<_>>(),
-        "help": diagnostic.help.as_deref().map(|help| secrets.text(help)),
-    })
+    serde_json::to_value(DiagnosticEntry::of(diagnostic)).unwrap_or_default()
+}
+
+/// A diagnostic in a result. Field names are the contract.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DiagnosticEntry {
+    severity: Severity,
+    code: &'static str,
+    message: String,
+    file: Option<String>,
+    #[schemars(range(min = 1))]
+    line: Option<usize>,
+    #[schemars(range(min = 1))]
+    column: Option<usize>,
+    pointer: Option<String>,
+    label: Option<String>,
+    notes: Vec<String>,
+    help: Option<String>,
+}
+
+impl DiagnosticEntry {
+    pub(super) fn of(diagnostic: &Diagnostic) -> Self {
+        let place = diagnostic.place.as_ref();
+        let position = place.map(|place| place.source.position(place.span.start));
+        let excerpt = Excerpt::of(diagnostic);
+        let secrets = Redactor::new(excerpt.into_iter().flat_map(|it| it.secrets));
+        let shown = |text: &str| shown(&secrets, text);
+        Self {
+            severity: diagnostic.severity,
+            code: diagnostic.code.name(),
+            message: shown(&diagnostic.message),
+            file: place.map(|place| place.source.name().to_owned()),
+            line: position.map(|position| position.line),
+            column: position.map(|position| position.column),
+            pointer: diagnostic.pointer.clone(),
+            label: diagnostic.label.as_deref().map(shown),
+            notes: diagnostic.notes.iter().map(|note| shown(note)).collect(),
+            help: diagnostic
+                .help
+                .as_deref()
+                .map(|help| secrets.text(help).into_owned()),
+        }
+    }
 }
 
 /// A text without the secrets of the place, and without what looks like one in what peers sent.

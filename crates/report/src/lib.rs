@@ -23,10 +23,9 @@ pub mod test_github;
 pub mod test_json;
 pub mod test_junit;
 pub mod test_mutations;
-mod test_schema;
 pub mod test_tap;
 pub mod test_terminal;
 
 pub use play_totals::PlayTotals;
 pub use style::{Style, counted, duration};
-pub use test_schema::result_schema;
+pub use test_json::result_schema;

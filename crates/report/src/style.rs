@@ -69,6 +69,14 @@ impl Style {
         if self.unicode { symbol } else { ascii }
     }
 
+    /// A mark for what went well, or did not.
+    pub fn mark(self, is_good: bool) -> String {
+        match is_good {
+            true => self.good(self.symbol("✓", "ok")),
+            false => self.bad(self.symbol("✗", "x")),
+        }
+    }
+
     /// What stands between facts on a line.
     pub fn dot(self) -> &'static str {
         self.symbol(" · ", " - ")

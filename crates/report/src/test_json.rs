@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::json;
 
-use super::diagnostics;
+use super::diagnostics::DiagnosticEntry;
+use cuecard_judge::model::Severity;
 use cuecard_judge::{
     Evidence, JudgedAssertion, OutcomeStatus, TestResult, TestStatus, Totals, TraceSummary,
 };
 use cuecard_source::value::Json;
-use cuecard_trace::{Milliseconds, RunStatus, SCHEMA_VERSION};
+use cuecard_source::value::fields::schema_document;
+use cuecard_trace::{Milliseconds, SCHEMA_VERSION};
 
 /// A result as the document of one test, with a newline at the end.
 ///
@@ -116,8 +120,9 @@ impl<W: Write> SummaryJson<W> {
 }
 
 /// Field names are the contract of the result.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ResultDocument<'a> {
+    #[schemars(extend("const" = SCHEMA_VERSION))]
     schema_version: &'a str,
     result_id: String,
     test_case_id: &'a str,
@@ -127,9 +132,12 @@ struct ResultDocument<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     tags: &'a [String],
     adapter: &'a str,
-    status: &'a str,
+    status: TestStatus,
+    #[schemars(with = "String", extend("format" = "date-time"))]
     started_at: Milliseconds,
+    #[schemars(with = "String", extend("format" = "date-time"))]
     finished_at: Milliseconds,
+    #[schemars(range(min = 0))]
     duration_ms: f64,
     summary: SummaryEntry,
     failure_categories: &'a [String],
@@ -137,13 +145,13 @@ struct ResultDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     vacuous: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    errors: Vec<Json>,
-    trace_summary: Option<TraceEntry<'a>>,
-    evidence: BTreeMap<&'a str, EvidenceEntry<'a>>,
+    errors: Vec<DiagnosticEntry>,
+    trace_summary: Option<&'a TraceSummary>,
+    evidence: BTreeMap<&'a str, &'a Evidence>,
     artifacts: &'a serde_json::Map<String, Json>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct SummaryEntry {
     assertions_total: usize,
     assertions_passed: usize,
@@ -153,13 +161,13 @@ struct SummaryEntry {
     critical_failures: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AssertionEntry<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
-    severity: &'a str,
-    status: &'a str,
+    severity: Severity,
+    status: OutcomeStatus,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
@@ -173,46 +181,22 @@ struct AssertionEntry<'a> {
     vacuous: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Refs<'a> {
     event_refs: &'a [String],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct CapabilityCheck<'a> {
     required: &'a [String],
     available: Vec<&'a str>,
+    #[schemars(extend("enum" = ["pass", "skip"]))]
     status: &'a str,
-}
-
-#[derive(Serialize)]
-struct TraceEntry<'a> {
-    trace_id: &'a str,
-    status: Option<RunStatus>,
-    tool_calls: Vec<CallsEntry<'a>>,
-    retry_count: u64,
-    timing_ms_total: f64,
-}
-
-#[derive(Serialize)]
-struct CallsEntry<'a> {
-    tool: &'a str,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct EvidenceEntry<'a> {
-    seq: u64,
-    #[serde(rename = "type")]
-    kind: &'a str,
-    actor: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a str>,
-    text: &'a str,
 }
 
 impl<'a> ResultDocument<'a> {
     fn of(result: &'a TestResult) -> Self {
+        let evidence = result.evidence.iter();
         Self {
             schema_version: SCHEMA_VERSION,
             result_id: format!("{}:{}", result.run.id, result.id),
@@ -222,7 +206,7 @@ impl<'a> ResultDocument<'a> {
             file: &result.run.file,
             tags: &result.tags,
             adapter: &result.adapter,
-            status: result.status.as_str(),
+            status: result.status,
             started_at: Milliseconds(result.run.started),
             finished_at: Milliseconds(result.run.finished),
             duration_ms: milliseconds(result.run.took),
@@ -237,13 +221,9 @@ impl<'a> ResultDocument<'a> {
             failure_categories: &result.failure_categories,
             assertions: result.assertions.iter().map(AssertionEntry::of).collect(),
             vacuous: result.vacuous.as_deref(),
-            errors: result
-                .diagnostics
-                .iter()
-                .map(diagnostics::to_json)
-                .collect(),
-            trace_summary: result.trace.as_ref().map(TraceEntry::of),
-            evidence: result.evidence.iter().map(EvidenceEntry::of).collect(),
+            errors: result.diagnostics.iter().map(DiagnosticEntry::of).collect(),
+            trace_summary: result.trace.as_ref(),
+            evidence: evidence.map(|it| (it.event_id.as_str(), it)).collect(),
             artifacts: &result.artifacts,
         }
     }
@@ -253,11 +233,13 @@ impl<'a> AssertionEntry<'a> {
     fn of(assertion: &'a JudgedAssertion) -> Self {
         let outcome = &assertion.outcome;
         let missing = &outcome.missing_capabilities;
+        let required = &outcome.required_capabilities;
+        let available = required.iter().filter(|name| !missing.contains(name));
         Self {
             id: &outcome.id,
             kind: &outcome.kind,
-            severity: outcome.severity.as_str(),
-            status: outcome.status.as_str(),
+            severity: outcome.severity,
+            status: outcome.status,
             message: &outcome.message,
             help: outcome.help.as_deref(),
             line: assertion.line,
@@ -267,13 +249,8 @@ impl<'a> AssertionEntry<'a> {
                 event_refs: &outcome.event_refs,
             },
             capability_check: CapabilityCheck {
-                required: &outcome.required_capabilities,
-                available: outcome
-                    .required_capabilities
-                    .iter()
-                    .filter(|name| !missing.contains(name))
-                    .map(String::as_str)
-                    .collect(),
+                required,
+                available: available.map(String::as_str).collect(),
                 status: if missing.is_empty() { "pass" } else { "skip" },
             },
             vacuous: outcome.vacuous,
@@ -281,36 +258,22 @@ impl<'a> AssertionEntry<'a> {
     }
 }
 
-impl<'a> TraceEntry<'a> {
-    fn of(trace: &'a TraceSummary) -> Self {
-        Self {
-            trace_id: &trace.trace_id,
-            status: trace.status,
-            tool_calls: trace
-                .tool_calls
-                .iter()
-                .map(|(tool, count)| CallsEntry {
-                    tool,
-                    count: *count,
-                })
-                .collect(),
-            retry_count: trace.retry_count,
-            timing_ms_total: trace.timing_ms_total,
-        }
+/// The schema (JSON Schema 2020-12) of the document of one test.
+pub fn result_schema() -> Json {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let generator = settings.into_generator();
+    let mut schema = json!(generator.into_root_schema_for::<ResultDocument<'_>>());
+    if let Json::Object(members) = &mut schema {
+        // The document has its own.
+        members.retain(|key, _| !matches!(key.as_str(), "$schema" | "title" | "description"));
     }
-}
-
-impl<'a> EvidenceEntry<'a> {
-    fn of(evidence: &'a Evidence) -> (&'a str, Self) {
-        let entry = Self {
-            seq: evidence.seq,
-            kind: &evidence.kind,
-            actor: &evidence.actor,
-            tool: evidence.tool.as_deref(),
-            text: &evidence.text,
-        };
-        (&evidence.event_id, entry)
-    }
+    schema_document(
+        "result",
+        SCHEMA_VERSION,
+        "Result of a test",
+        "Outcome of the assertions of one test case (version 0.1).",
+        schema,
+    )
 }
 
 /// Milliseconds to the microsecond.
@@ -321,7 +284,7 @@ pub(super) fn milliseconds(duration: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{result_schema, sample};
+    use crate::sample;
 
     fn document(result: &TestResult) -> Json {
         let mut bytes = Vec::new();

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::json;
 
 use super::{Style, counted, duration};
-use cuecard_judge::mutate::{Mutations, Survivor, Tally, Unexercised, Watcher};
+use cuecard_judge::mutate::{Mutation, Mutations, Survivor, Tally, Unexercised, Watcher};
 use cuecard_judge::{TestResult, TestStatus};
 use cuecard_source::value::{Json, cut, printable};
 use cuecard_trace::SCHEMA_VERSION;
@@ -34,8 +35,9 @@ struct MutatedTest {
 }
 
 /// A test of which no mutants were made.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct LeftOut {
+    #[serde(rename = "test_case_id")]
     id: String,
     file: String,
     status: TestStatus,
@@ -215,80 +217,84 @@ impl MutationReport {
 
     /// The report as one document.
     pub fn json(&self, least: Option<f64>) -> Json {
-        let entry = |tally: &Tally| {
-            json!({
-                "mutants": tally.made,
-                "noticed": tally.noticed,
-                "survived": tally.survived(),
-                "score": tally.score().map(rounded),
-            })
-        };
-        let by_mutation: serde_json::Map<String, Json> = self
-            .total
-            .by_mutation
-            .iter()
-            .map(|(mutation, tally)| (mutation.as_str().to_owned(), entry(tally)))
-            .collect();
-        let of_type = |kind: &str| {
-            let unexercised = self.total.unexercised.iter();
-            unexercised.filter(|one| one.assertion.kind == kind).count()
-        };
-        let mut kinds: BTreeMap<&str, Tally> = self.total.by_type.clone();
-        for one in &self.total.unexercised {
+        let total = &self.total;
+        let by_mutation = total.by_mutation.iter();
+        let by_mutation = by_mutation.map(|(mutation, tally)| (*mutation, Counts::of(*tally)));
+        let mut kinds: BTreeMap<&str, Tally> = total.by_type.clone();
+        for one in &total.unexercised {
             kinds.entry(one.assertion.kind).or_default();
         }
-        let by_type: serde_json::Map<String, Json> = kinds
-            .iter()
-            .map(|(kind, tally)| {
-                let mut entry = entry(tally);
-                entry["unexercised"] = of_type(kind).into();
-                ((*kind).to_owned(), entry)
-            })
-            .collect();
-        let tests: Vec<Json> = self
-            .tests
-            .iter()
-            .map(|test| {
-                let mut document = json!({"test_case_id": test.id, "file": test.file});
-                if let (Json::Object(members), Json::Object(counts)) =
-                    (&mut document, entry(&test.total))
-                {
-                    members.extend(counts);
-                    let unexercised = test.unexercised.iter().map(unexercised_json).collect();
-                    members.insert("unexercised".to_owned(), Json::Array(unexercised));
-                    let survivors = test.survivors.iter().map(survivor_json).collect();
-                    members.insert("survivors".to_owned(), Json::Array(survivors));
-                }
-                document
-            })
-            .collect();
-        let left_out: Vec<Json> = self
-            .left_out
-            .iter()
-            .map(|test| {
-                json!({
-                    "test_case_id": test.id,
-                    "file": test.file,
-                    "status": test.status.as_str(),
-                    "reason": test.reason,
-                })
-            })
-            .collect();
+        let by_type = kinds.into_iter().map(|(kind, tally)| {
+            let unexercised = total.unexercised.iter();
+            let unexercised = unexercised.filter(|one| one.assertion.kind == kind).count();
+            let counts = Counts::of(tally);
+            (
+                kind,
+                TypeEntry {
+                    counts,
+                    unexercised,
+                },
+            )
+        });
+        let tests = self.tests.iter().map(|test| TestEntry {
+            test_case_id: &test.id,
+            file: &test.file,
+            counts: Counts::of(test.total),
+            unexercised: &test.unexercised,
+            survivors: &test.survivors,
+        });
         json!({
             "schema_version": SCHEMA_VERSION,
             "score": self.score().map(rounded),
             "min_score": least,
             "passed": self.all_pass_unchanged() && least.is_none_or(|least| !self.is_below(least)),
-            "mutants": self.total.total.made,
-            "noticed": self.total.total.noticed,
-            "survived": self.total.total.survived(),
-            "unexercised": self.total.unexercised.len(),
-            "by_mutation": by_mutation,
-            "by_assertion_type": by_type,
-            "tests": tests,
-            "left_out": left_out,
+            "mutants": total.total.made,
+            "noticed": total.total.noticed,
+            "survived": total.total.survived(),
+            "unexercised": total.unexercised.len(),
+            "by_mutation": by_mutation.collect::<BTreeMap<Mutation, Counts>>(),
+            "by_assertion_type": by_type.collect::<BTreeMap<&str, TypeEntry>>(),
+            "tests": tests.collect::<Vec<TestEntry<'_>>>(),
+            "left_out": self.left_out,
         })
     }
+}
+
+/// Field names are the contract of the report.
+#[derive(Serialize)]
+struct Counts {
+    mutants: usize,
+    noticed: usize,
+    survived: usize,
+    score: Option<f64>,
+}
+
+impl Counts {
+    fn of(tally: Tally) -> Self {
+        Self {
+            mutants: tally.made,
+            noticed: tally.noticed,
+            survived: tally.survived(),
+            score: tally.score().map(rounded),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TypeEntry {
+    #[serde(flatten)]
+    counts: Counts,
+    unexercised: usize,
+}
+
+#[derive(Serialize)]
+struct TestEntry<'a> {
+    test_case_id: &'a str,
+    file: &'a str,
+    #[serde(flatten)]
+    counts: Counts,
+    unexercised: &'a [Unexercised],
+    survivors: &'a [Survivor],
 }
 
 /// `called (must_call_tool), few (max_tool_calls)`.
@@ -297,27 +303,6 @@ fn named(watchers: &[Watcher]) -> String {
         .iter()
         .map(|watcher| format!("{} ({})", printable(&watcher.id), watcher.kind));
     names.collect::<Vec<_>>().join(", ")
-}
-
-fn watcher_json(watcher: &Watcher) -> Json {
-    json!({"id": watcher.id, "type": watcher.kind})
-}
-
-fn unexercised_json(one: &Unexercised) -> Json {
-    let mut json = watcher_json(&one.assertion);
-    if let Some(pattern) = &one.pattern {
-        json["pattern"] = pattern.as_str().into();
-    }
-    json
-}
-
-fn survivor_json(survivor: &Survivor) -> Json {
-    json!({
-        "mutation": survivor.mutation.as_str(),
-        "change": survivor.change,
-        "event": survivor.event,
-        "assertions": survivor.watched_by.iter().map(watcher_json).collect::<Vec<_>>(),
-    })
 }
 
 /// `  duplicate_call   event e3   the call of web_search is made once more`, and who looks there.
@@ -381,7 +366,6 @@ fn rounded(score: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::sample;
-    use cuecard_judge::mutate::Mutation;
 
     fn of(status: TestStatus) -> TestResult {
         let mut all = sample::all().into_iter().map(|(result, _)| result);

@@ -1,9 +1,7 @@
 //! Plays browser steps for their trace, as `play` does.
 
-use std::cell::RefCell;
 use std::mem;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use cuecard_judge::model::TestCase;
@@ -11,21 +9,17 @@ use cuecard_report::browser_html::BrowserStep;
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, codes, find_code};
 use cuecard_source::value::Json;
-use cuecard_trace::{Header, Trace};
+use cuecard_trace::Header;
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
-use super::played::{
-    EventCollector, MOST_EVENTS, Performed, block_on, case_header, given, outcome_of,
-};
+use super::played::{CaseTrace, Performed, block_on, case_header, given, in_time, outcome_of};
 use super::prepare::{PreparedSteps, StepsRequest, prepare_steps, redacted};
 use super::sources::Recorded;
 use super::{Setup, Stop};
 use cuecard_browser::replay::{self, Replayed};
 use cuecard_browser::session::{Missing, Program, Scratch, Session};
-use cuecard_replay::{Played, prepare};
-use cuecard_runtime::clock::Clock;
-use cuecard_runtime::tap::Recorder;
+use cuecard_replay::Played;
 use cuecard_runtime::text_file;
 
 /// Plays the steps in `source` with the variables of `case`.
@@ -81,21 +75,16 @@ fn header(ready: &PreparedSteps, case: &TestCase, setup: &Setup) -> Header {
 /// Plays the steps; what was healed is told as warnings.
 async fn perform(
     ready: &PreparedSteps,
-    mut header: Header,
+    header: Header,
     setup: &Setup,
     case: &TestCase,
     stop: &CancellationToken,
 ) -> Result<(Performed, Vec<Diagnostic>), Stop> {
-    let events = Rc::new(RefCell::new(Vec::new()));
     let redactor = ready.values.redactor().clone();
-    let mut recorder = Recorder::new(Clock::start(), redactor.clone());
-    recorder.tell(Box::new(EventCollector {
-        events: events.clone(),
-        context: case.context.clone(),
-    }));
+    let (trace, mut recorder) = CaseTrace::begin(header, case, redactor);
     let scratch = Scratch::new().map_err(|error| {
         let message = format!("failed to create a temporary directory: {error}");
-        Stop::could_not_run(vec![Diagnostic::error(codes::FILE_WRITE, message)])
+        Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message))
     })?;
     let session = Session {
         program: Program::default(),
@@ -112,42 +101,18 @@ async fn perform(
         let code = find_code(&failure.code).unwrap_or(codes::BROWSER_UNAVAILABLE);
         let mut error = Diagnostic::error(code, failure.message);
         error.help = failure.help;
-        Stop::could_not_run(vec![error])
+        Stop::could_not_run(error)
     })?;
     let replay = ready.replay(None);
     let deadline = stop.child_token();
     let mut nobody = |_: BrowserStep| {};
-    let (replayed, is_too_late) = {
-        let playing = replay::play(&replay, &mut stage, &mut recorder, &mut nobody, &deadline);
-        tokio::pin!(playing);
-        tokio::select! {
-            biased;
-            replayed = &mut playing => (replayed, false),
-            () = tokio::time::sleep(setup.timeout) => {
-                deadline.cancel();
-                (playing.await, true)
-            }
-        }
-    };
+    let playing = replay::play(&replay, &mut stage, &mut recorder, &mut nobody, &deadline);
+    let (replayed, is_too_late) = in_time(setup, &deadline, playing).await;
     recorder.settle();
     stage.stop().await;
-    drop(recorder);
-    let events = mem::take(&mut *events.borrow_mut());
-    redactor.json(&mut header.scenario);
     let healed = healed(&replayed, &ready.source);
-    let played = played_steps(replayed);
-    let performed = Performed {
-        is_too_long: events.len() >= MOST_EVENTS,
-        trace: Trace {
-            header,
-            events,
-            end: Some(prepare::end(&played)),
-        },
-        is_too_late: is_too_late && !stop.is_cancelled(),
-        played,
-        redactor,
-        offered: Vec::new(),
-    };
+    let is_too_late = is_too_late && !stop.is_cancelled();
+    let performed = trace.end(recorder, played_steps(replayed), is_too_late);
     let healed = healed
         .into_iter()
         .map(|warning| redacted(warning, &performed.redactor));

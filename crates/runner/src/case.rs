@@ -1,6 +1,7 @@
 //! One case, from its file to its result.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use cuecard_judge::model::TestCase;
 use cuecard_judge::mutate::mutate;
@@ -99,30 +100,31 @@ fn judge_case(
     stop: &CancellationToken,
     clock: &Clock,
 ) -> Judged {
-    let folder = folder_of(&file.path);
-    let failed = |stopped: Stop| {
-        Judged::error(
-            TestResult::not_judged(
-                case,
-                stopped.diagnostics,
-                run(setup, case.source.name(), clock),
-            ),
-            stopped.problem,
-        )
-    };
     let (warnings, errors) = strictly(warnings, setup.strict);
-    if !errors.is_empty() {
-        return failed(Stop::invalid(errors));
-    }
-    let recorded = match sources::record(case, folder, setup, stop) {
-        Ok(recorded) => recorded,
-        Err(stopped) => {
-            return Judged {
-                warnings,
-                ..failed(stopped)
-            };
-        }
+    let judged = match errors.is_empty() {
+        true => judge_trace(case, folder_of(&file.path), setup, stop, clock),
+        false => Err(Stop::invalid(errors)),
     };
+    let mut judged = judged.unwrap_or_else(|stopped| failed(case, stopped, setup, clock));
+    judged.warnings.splice(0..0, warnings);
+    judged
+}
+
+/// A case that can't be judged.
+fn failed(case: &TestCase, stopped: Stop, setup: &Setup, clock: &Clock) -> Judged {
+    let run = run(setup, case.source.name(), clock);
+    let result = TestResult::not_judged(case, stopped.diagnostics, run);
+    Judged::error(result, stopped.problem)
+}
+
+fn judge_trace(
+    case: &TestCase,
+    folder: &Path,
+    setup: &Setup,
+    stop: &CancellationToken,
+    clock: &Clock,
+) -> Result<Judged, Stop> {
+    let recorded = sources::record(case, folder, setup, stop)?;
     let mut offering = Cow::Borrowed(case);
     if !recorded.offered.is_empty() {
         offering.to_mut().tools.offered = recorded.offered;
@@ -132,43 +134,28 @@ fn judge_case(
     let found = recorded.warnings.into_iter().chain(misspelt).collect();
     let (found, errors) = strictly(found, setup.strict);
     if !errors.is_empty() {
-        return Judged {
-            warnings,
-            ..failed(Stop::could_not_run(errors))
-        };
+        return Err(Stop::could_not_run(errors));
     }
     // What a run that failed by itself did is not what should be stored.
     let update = setup.update && recorded.failure.is_none();
     let trace = &recorded.trace;
-    let snapshots = match snapshots::prepare(case, folder, trace, setup, update) {
-        Ok(snapshots) => snapshots,
-        Err(stopped) => {
-            return Judged {
-                warnings,
-                ..failed(stopped)
-            };
-        }
-    };
+    let snapshots = snapshots::prepare(case, folder, trace, setup, update)?;
     let mut outcomes = snapshots.judge(case, &recorded.trace);
     outcomes.extend(recorded.failure);
     let fails = |outcome: &Outcome| outcome.status == OutcomeStatus::Fail;
     let mutations = (setup.mutate && !outcomes.iter().any(fails))
         .then(|| mutate(case, &recorded.trace, |trace| snapshots.judge(case, trace)));
-    let judgement = TestResult::judged(
-        case,
-        recorded.trace,
-        outcomes,
-        run(setup, case.source.name(), clock),
-    );
-    Judged {
+    let run = run(setup, case.source.name(), clock);
+    let judgement = TestResult::judged(case, recorded.trace, outcomes, run);
+    Ok(Judged {
         result: judgement.result,
         trace: Some(judgement.trace),
         save_trace: case.save_trace,
-        warnings: warnings.into_iter().chain(found).collect(),
+        warnings: found,
         problem: None,
         updated: snapshots.updated,
         mutations,
-    }
+    })
 }
 
 /// How many steps of a scenario came to what.
@@ -194,20 +181,15 @@ fn judge_scenario(
     clock: &Clock,
 ) -> Judged {
     let source = case.source.clone();
-    let name = source.name().to_owned();
+    let recorded = played::play(source, &serde_json::Map::new(), case, setup, stop);
     let Recorded {
         trace,
         warnings,
         failure,
         ..
-    } = match played::play(source, &serde_json::Map::new(), case, setup, stop) {
+    } = match recorded {
         Ok(recorded) => recorded,
-        Err(stopped) => {
-            return Judged::error(
-                TestResult::not_judged(case, stopped.diagnostics, run(setup, &name, clock)),
-                stopped.problem,
-            );
-        }
+        Err(stopped) => return failed(case, stopped, setup, clock),
     };
     let mut outcomes: Vec<Outcome> = trace
         .events
@@ -222,10 +204,7 @@ fn judge_scenario(
     }
     let (mut warnings, errors) = strictly(warnings, setup.strict);
     if !errors.is_empty() {
-        return Judged::error(
-            TestResult::not_judged(case, errors, run(setup, &name, clock)),
-            Problem::Invalid,
-        );
+        return failed(case, Stop::invalid(errors), setup, clock);
     }
     if let Some(warning) = counted(&outcomes).nothing_passed() {
         match setup.strict {
@@ -233,7 +212,8 @@ fn judge_scenario(
             false => warnings.push(warning),
         }
     }
-    let mut judgement = TestResult::judged(case, trace, outcomes, run(setup, &name, clock));
+    let run = run(setup, case.source.name(), clock);
+    let mut judgement = TestResult::judged(case, trace, outcomes, run);
     let lines = played::step_lines(case);
     for assertion in &mut judgement.result.assertions {
         assertion.line = lines.get(&assertion.outcome.id).copied();

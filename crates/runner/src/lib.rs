@@ -32,7 +32,7 @@ use std::time::Duration;
 use cuecard_judge::TestResult;
 use cuecard_judge::model::Unproven;
 use cuecard_judge::mutate::Mutations;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, OneOrMore, codes};
 use cuecard_tool_call::script::Given;
 use cuecard_trace::Trace;
 use timeline::WhichAgent;
@@ -176,28 +176,25 @@ pub struct Stop {
 }
 
 impl Stop {
-    fn invalid(diagnostics: Vec<Diagnostic>) -> Self {
+    fn new(problem: Problem, found: impl OneOrMore) -> Self {
         Self {
-            problem: Problem::Invalid,
-            diagnostics,
+            problem,
+            diagnostics: found.into_vec(),
         }
     }
 
-    fn could_not_run(diagnostics: Vec<Diagnostic>) -> Self {
-        Self {
-            problem: Problem::CouldNotRun,
-            diagnostics,
-        }
+    fn invalid(found: impl OneOrMore) -> Self {
+        Self::new(Problem::Invalid, found)
+    }
+
+    fn could_not_run(found: impl OneOrMore) -> Self {
+        Self::new(Problem::CouldNotRun, found)
     }
 
     fn interrupted() -> Self {
-        Self {
-            problem: Problem::Interrupted,
-            diagnostics: vec![Diagnostic::error(
-                codes::INTERRUPTED,
-                "the run was interrupted before this test ended",
-            )],
-        }
+        let message = "the run was interrupted before this test ended";
+        let found = Diagnostic::error(codes::INTERRUPTED, message);
+        Self::new(Problem::Interrupted, found)
     }
 }
 

@@ -48,24 +48,24 @@ pub(super) fn run(
         .policy
         .command(&Text::from(words.join(" ").as_str()))
         .map_err(|refusal| {
-            Stop::could_not_run(vec![
+            Stop::could_not_run(
                 Diagnostic::error(codes::SAFETY_COMMAND, refusal.message)
                     .at(&case.source, span)
                     .with_help(refusal.help),
-            ])
+            )
         })?;
     let scratch = tempfile::tempdir().map_err(|error| {
-        Stop::could_not_run(vec![failed(format!(
+        Stop::could_not_run(failed(format!(
             "failed to create a place for its bundle: {}",
             io_reason(&error)
-        ))])
+        )))
     })?;
     let bundle = scratch.path().join("bundle.json");
     let mut env = setup.live_environment.clone();
     env.push((BUNDLE.into(), bundle.clone().into()));
     let (program, args) = command
         .split_first()
-        .ok_or_else(|| Stop::invalid(vec![failed("the command is empty".to_owned())]))?;
+        .ok_or_else(|| Stop::invalid(failed("the command is empty".to_owned())))?;
     let spec = ProcessSpec {
         program: program.into(),
         args: args.iter().map(OsString::from).collect(),
@@ -102,19 +102,17 @@ pub(super) fn run(
             let error = failed(format!("failed to start `{program}`: {reason}")).with_help(
                 "programs are looked up in PATH; a path with `/` is relative to the test's folder",
             );
-            return Err(Stop::could_not_run(vec![error]));
+            return Err(Stop::could_not_run(error));
         }
         Ended::TooLate => {
-            return Err(Stop::could_not_run(vec![played::too_late(
-                case, span, setup,
-            )]));
+            return Err(Stop::could_not_run(played::too_late(case, span, setup)));
         }
         Ended::TooMuch => {
             let message = format!(
                 "the output of `{program}` is larger than {} MiB",
                 MAX_FILE >> 20
             );
-            return Err(Stop::could_not_run(vec![failed(message)]));
+            return Err(Stop::could_not_run(failed(message)));
         }
     };
     if !status.success() {
@@ -130,15 +128,15 @@ pub(super) fn run(
         if !words.trim().is_empty() {
             error = error.with_note(format!("its last output: {}", words.trim()));
         }
-        return Err(Stop::could_not_run(vec![error.with_help(
+        return Err(Stop::could_not_run(error.with_help(
             "a command that produced a bundle must exit with code 0, whatever the agent did",
-        )]));
+        )));
     }
     let (bytes, name) = match std::fs::metadata(&bundle) {
         Ok(metadata) if metadata.len() > 0 => {
             let name = format!("${BUNDLE} of `{}`", case.id);
             let source = text_file::read(&bundle, &name)
-                .map_err(|error| Stop::could_not_run(vec![error.at(&case.source, span)]))?;
+                .map_err(|error| Stop::could_not_run(error.at(&case.source, span)))?;
             (source.text().as_bytes().to_vec(), name)
         }
         _ => (stdout, format!("<stdout of `{}`>", case.id)),
@@ -147,10 +145,10 @@ pub(super) fn run(
         let error = failed(format!("`{program}` succeeded but produced no bundle")).with_help(
             format!("it must write a replay bundle to the file named by ${BUNDLE}, or to stdout"),
         );
-        return Err(Stop::could_not_run(vec![error]));
+        return Err(Stop::could_not_run(error));
     }
     let source = text_file::decode(bytes, &name, &name)
-        .map_err(|error| Stop::could_not_run(vec![error.at(&case.source, span)]))?;
+        .map_err(|error| Stop::could_not_run(error.at(&case.source, span)))?;
     Ok(match redactor.finds(source.text()) {
         true => SourceFile::new(name, redactor.text(source.text())),
         false => source,

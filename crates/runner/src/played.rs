@@ -31,7 +31,7 @@ use cuecard_runtime::clock::{Clock, Stopwatch};
 use cuecard_runtime::tap::{Listener, Recorder};
 
 /// More events are not kept: a trace that is judged is held in memory.
-pub(super) const MOST_EVENTS: usize = 2_000_000;
+const MOST_EVENTS: usize = 2_000_000;
 
 /// Plays the scenario in `source` with the variables of `case`.
 pub(super) fn play(
@@ -75,17 +75,17 @@ pub(super) fn outcome_of(
             codes::TEST_RUN,
             format!("the run has more than {MOST_EVENTS} events"),
         );
-        return Err(Stop::could_not_run(vec![error]));
+        return Err(Stop::could_not_run(error));
     }
     if is_too_late {
         let span = input_span(&case.input);
-        return Err(Stop::could_not_run(vec![too_late(case, span, setup)]));
+        return Err(Stop::could_not_run(too_late(case, span, setup)));
     }
     match played.verdict {
         Verdict::Interrupted => Err(Stop::interrupted()),
         Verdict::Blocked => {
             let failure = played.failure.map(|failure| redacted(failure, &redactor));
-            Err(Stop::could_not_run(failure.into_iter().collect()))
+            Err(Stop::could_not_run(failure.into_iter().collect::<Vec<_>>()))
         }
         Verdict::Passed => Ok(Recorded {
             trace,
@@ -212,12 +212,7 @@ async fn perform(
     setup: &Setup,
     stop: &CancellationToken,
 ) -> Performed {
-    let events = Rc::new(RefCell::new(Vec::new()));
-    let mut recorder = Recorder::new(Clock::start(), ready.redactor.clone());
-    recorder.tell(Box::new(EventCollector {
-        events: events.clone(),
-        context: case.context.clone(),
-    }));
+    let (trace, mut recorder) = CaseTrace::begin(header, case, ready.redactor.clone());
     let (play, mut toolbox) = ready.into_play(CallsContext {
         environment: &setup.environment,
         working_directory: setup.working_directory.clone(),
@@ -230,19 +225,8 @@ async fn perform(
     });
     let deadline = stop.child_token();
     let began = Stopwatch::start();
-    let time_is_up = || tokio::time::sleep(setup.timeout.saturating_sub(began.elapsed()));
-    let (played, is_too_late) = {
-        let playing = replay::play(play, &mut toolbox, &mut recorder, &deadline);
-        tokio::pin!(playing);
-        tokio::select! {
-            biased;
-            played = &mut playing => (played, false),
-            () = time_is_up() => {
-                deadline.cancel();
-                (playing.await, true)
-            }
-        }
-    };
+    let playing = replay::play(play, &mut toolbox, &mut recorder, &deadline);
+    let (played, is_too_late) = in_time(setup, &deadline, playing).await;
     recorder.settle();
     let mut assertions = case.assertions.iter();
     let forbids_a_tool = assertions.any(|assertion| assertion.check.forbids_calls());
@@ -251,34 +235,86 @@ async fn perform(
         tokio::select! {
             biased;
             () = deadline.cancelled() => {}
-            () = time_is_up() => {}
+            () = tokio::time::sleep(setup.timeout.saturating_sub(began.elapsed())) => {}
             names = toolbox.offered() => offered = names,
         }
     }
     toolbox.shut_down().await;
-    let redactor = recorder.redactor().clone();
-    drop(recorder);
-    let events = mem::take(&mut *events.borrow_mut());
-    let mut header = header;
-    redactor.json(&mut header.scenario);
     Performed {
-        is_too_long: events.len() >= MOST_EVENTS,
-        trace: Trace {
-            header,
-            events,
-            end: Some(prepare::end(&played)),
-        },
-        is_too_late: is_too_late && !stop.is_cancelled(),
-        played,
-        redactor,
         offered,
+        ..trace.end(recorder, played, is_too_late && !stop.is_cancelled())
+    }
+}
+
+/// Runs `playing` to its end, which is asked for by `deadline` once the time of the case is up; says whether it was.
+pub(super) async fn in_time<T>(
+    setup: &Setup,
+    deadline: &CancellationToken,
+    playing: impl Future<Output = T>,
+) -> (T, bool) {
+    tokio::pin!(playing);
+    tokio::select! {
+        biased;
+        played = &mut playing => (played, false),
+        () = tokio::time::sleep(setup.timeout) => {
+            deadline.cancel();
+            (playing.await, true)
+        }
+    }
+}
+
+/// The trace of a case while it is played.
+pub(super) struct CaseTrace {
+    header: Header,
+    events: Rc<RefCell<Vec<Event>>>,
+}
+
+impl CaseTrace {
+    /// The trace, and the recorder that writes it.
+    pub(super) fn begin(
+        header: Header,
+        case: &TestCase,
+        redactor: Redactor,
+    ) -> (Self, Recorder<'static>) {
+        let events = Rc::new(RefCell::new(Vec::new()));
+        let mut recorder = Recorder::new(Clock::start(), redactor);
+        recorder.tell(Box::new(EventCollector {
+            events: events.clone(),
+            context: case.context.clone(),
+        }));
+        (Self { header, events }, recorder)
+    }
+
+    /// The run that is over.
+    pub(super) fn end(
+        mut self,
+        recorder: Recorder<'_>,
+        played: Played,
+        is_too_late: bool,
+    ) -> Performed {
+        let redactor = recorder.redactor().clone();
+        drop(recorder);
+        let events = mem::take(&mut *self.events.borrow_mut());
+        redactor.json(&mut self.header.scenario);
+        Performed {
+            is_too_long: events.len() >= MOST_EVENTS,
+            trace: Trace {
+                header: self.header,
+                events,
+                end: Some(prepare::end(&played)),
+            },
+            is_too_late,
+            played,
+            redactor,
+            offered: Vec::new(),
+        }
     }
 }
 
 /// Keeps events, each with the ids of its case.
-pub(super) struct EventCollector {
-    pub(super) events: Rc<RefCell<Vec<Event>>>,
-    pub(super) context: TestContext,
+struct EventCollector {
+    events: Rc<RefCell<Vec<Event>>>,
+    context: TestContext,
 }
 
 impl Listener for EventCollector {
@@ -301,10 +337,10 @@ pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Stop> {
         .enable_all()
         .build()
         .map_err(|error| {
-            Stop::could_not_run(vec![Diagnostic::error(
+            Stop::could_not_run(Diagnostic::error(
                 codes::TEST_RUN,
                 format!("failed to start the async runtime: {error}"),
-            )])
+            ))
         })?;
     let outcome = runtime.block_on(work);
     runtime.shutdown_background();

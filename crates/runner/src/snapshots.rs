@@ -85,7 +85,7 @@ fn replace(
             path.display(),
             io_reason(&error)
         );
-        Stop::could_not_run(vec![failed(codes::FILE_WRITE, message)])
+        Stop::could_not_run(failed(codes::FILE_WRITE, message))
     };
     stable(&assertions::redacted(case, trace))
         .write_document(&mut content)
@@ -96,7 +96,7 @@ fn replace(
             let message = format!("`{}` is not a trace: it is not overwritten", path.display());
             let error = failed(codes::FILE_WRITE, message);
             let help = "name another file in `file`, or delete this one";
-            return Err(Stop::could_not_run(vec![error.with_help(help)]));
+            return Err(Stop::could_not_run(error.with_help(help)));
         }
         _ => {}
     }
@@ -106,7 +106,7 @@ fn replace(
         .write_path(&Text::from(absolute.to_string_lossy().as_ref()))
         .map_err(|refusal| {
             let error = failed(codes::SAFETY_PATH, refusal.message).with_help(refusal.help);
-            Stop::could_not_run(vec![error])
+            Stop::could_not_run(error)
         })?;
     if let Some(parent) = allowed.parent() {
         fs::create_dir_all(parent).map_err(unwritable)?;

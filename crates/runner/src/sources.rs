@@ -109,7 +109,7 @@ fn trace_file(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result
     let shown = path.display();
     let failed = |message: String| {
         let error = Diagnostic::error(codes::TRACE_UNREADABLE, message);
-        Stop::could_not_run(vec![error.at(&case.source, span)])
+        Stop::could_not_run(error.at(&case.source, span))
     };
     regular(&path, case, span)?;
     let file = File::open(&path)
@@ -136,7 +136,7 @@ fn read(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result<Sourc
     let path = joined(folder, file);
     regular(&path, case, span)?;
     text_file::read(&path, &path.display().to_string())
-        .map_err(|error| Stop::could_not_run(vec![error.at(&case.source, span)]))
+        .map_err(|error| Stop::could_not_run(error.at(&case.source, span)))
 }
 
 /// Refuses what would be waited for or never ends: pipes, devices.
@@ -145,7 +145,7 @@ fn regular(path: &Path, case: &TestCase, span: Span) -> Result<(), Stop> {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             let message = format!("`{}` can't be read: it is not a file", path.display());
             let error = Diagnostic::error(codes::FILE_READ, message).at(&case.source, span);
-            Err(Stop::could_not_run(vec![error]))
+            Err(Stop::could_not_run(error))
         }
         // Opening it says what is wrong.
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! Threads that each have a runtime of their own: what is independent of the rest shares no locks with it.
+//! Work that goes on beside its caller's.
 
 use std::io;
 use std::thread;
@@ -10,20 +10,24 @@ use tokio::sync::oneshot;
 pub struct Worker(oneshot::Receiver<()>);
 
 impl Worker {
-    /// Runs `work` on a thread called `name`, which ends with it: what it has started and not finished is dropped.
+    /// Runs `work` and what it starts on so many threads of a runtime called `name`, which ends with it: what is not
+    /// finished is dropped.
     ///
     /// # Errors
     /// Those of the operating system.
-    pub fn on_thread<F>(name: String, work: F) -> io::Result<Self>
+    pub fn on_threads<F>(name: &str, n_threads: usize, work: F) -> io::Result<Self>
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let runtime = tokio::runtime::Builder::new_current_thread()
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(n_threads)
+            .thread_name(name)
             .enable_all()
             .build()?;
         let (ends, ended) = oneshot::channel::<()>();
-        thread::Builder::new().name(name).spawn(move || {
-            runtime.block_on(work);
+        thread::Builder::new().name(name.into()).spawn(move || {
+            // Not by the thread that waits: others would take its tasks over.
+            let _ = runtime.block_on(runtime.spawn(work));
             runtime.shutdown_background();
             drop(ends);
         })?;

@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cuecard_runtime::clock::Alarm;
 use cuecard_runtime::fault::{Act, Frame, FrameFaults, FrameShape};
-use cuecard_runtime::timeouts::Answering;
+use cuecard_runtime::http_server::ConnectionReset;
 use futures::stream::{self, Stream};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -85,8 +85,8 @@ pub(crate) fn stream(
 /// What a stream lasts with.
 pub(crate) struct Streaming {
     pub(crate) service: Arc<Service>,
-    /// Says that the client is not waited for meanwhile.
-    pub(crate) answering: Option<Answering>,
+    /// Of the connection.
+    pub(crate) reset: ConnectionReset,
     /// Whether the faults of the timeline hit it.
     pub(crate) is_spoiled: bool,
 }
@@ -167,9 +167,7 @@ impl Reader {
                     return None;
                 }
                 Some(StreamEnd::Reset) => {
-                    if let Some(answering) = &self.with.answering {
-                        answering.reset();
-                    }
+                    self.with.reset.on_end();
                     return Some(Err(io::Error::other("crashed intentionally")));
                 }
             }

@@ -25,16 +25,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::body::Body;
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::connections::Request;
 use cuecard_runtime::findings::logged;
-use cuecard_runtime::http_server::{ServerOptions, serve};
+use cuecard_runtime::http_server::{Request, ServerOptions, Timeouts, serve};
 use cuecard_runtime::listener::{self, Guard};
 use cuecard_runtime::load::{Loaded, header, load};
 use cuecard_runtime::media;
 use cuecard_runtime::scripted_faults::ScriptedFaults;
-use cuecard_runtime::timeouts::{ActivityFlag, Timeouts};
 use cuecard_runtime::trace_writer::{self, Watcher, Writer};
 use cuecard_runtime::workers::Worker;
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -219,26 +216,19 @@ impl MockService {
         };
         let service = Arc::new(Service::new(options, scripts, selector, clock, teller));
         let router = routes::router(service.clone(), &guard);
-        let answering = || {
-            let router = router.clone();
-            move |mut request: Request, busy: ActivityFlag| {
-                // A stream takes as long as its session.
-                request.extensions_mut().insert(busy);
-                let router = router.clone();
-                async move {
-                    match router.oneshot(request.map(Body::new)).await {
-                        Ok(response) => response,
-                        Err(never) => match never {},
-                    }
-                }
+        let answer = move |request: Request| {
+            let answering = router.clone().oneshot(request);
+            async {
+                let Ok(response) = answering.await;
+                response
             }
         };
-        let workers = serve(listener, serving, &service.stop, answering, |_| async {})
+        let worker = serve(listener, serving, &service.stop, answer, |_| async {})
             .map_err(StartError::Io)?;
         Ok(RunningService {
             address,
             service,
-            workers,
+            worker,
             writer,
             diagnostics,
         })
@@ -264,7 +254,7 @@ pub(crate) fn faults_of(scripts: &[Arc<ServiceScript>]) -> ScriptedFaults<()> {
 pub struct RunningService {
     address: SocketAddr,
     service: Arc<Service>,
-    workers: Vec<Worker>,
+    worker: Worker,
     writer: Writer,
     diagnostics: Vec<Diagnostic>,
 }
@@ -326,14 +316,12 @@ impl RunningService {
     pub async fn stop(self) -> Verdict {
         let Self {
             service,
-            workers,
+            worker,
             writer,
             ..
         } = self;
         service.end().await;
-        for worker in workers {
-            worker.ended().await;
-        }
+        worker.ended().await;
         let timeline_of = |idx: usize| service.scripts.get(idx).map(|script| &*script.timeline);
         let unplayed: Vec<String> = service
             .unplayed()

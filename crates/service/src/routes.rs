@@ -9,8 +9,8 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use cuecard_runtime::http_server::ConnectionReset;
 use cuecard_runtime::listener::Guard;
-use cuecard_runtime::timeouts::ActivityFlag;
 use cuecard_source::value::Json;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -395,7 +395,7 @@ async fn events(
     State(service): Shared,
     Id(id): Id,
     Asked(filter): Asked<EventFilter>,
-    busy: Option<Extension<ActivityFlag>>,
+    reset: Option<Extension<ConnectionReset>>,
     headers: HeaderMap,
 ) -> Answer<Response> {
     let session = service.session(&id)?;
@@ -405,7 +405,7 @@ async fn events(
             &headers,
             session_frame,
             None,
-            streaming(service, busy, true),
+            streaming(service, reset, true),
         );
     }
     let time = |name: &str, text: &Option<String>| match text {
@@ -447,12 +447,12 @@ async fn events(
 
 fn streaming(
     service: Arc<Service>,
-    busy: Option<Extension<ActivityFlag>>,
+    reset: Option<Extension<ConnectionReset>>,
     is_spoiled: bool,
 ) -> Streaming {
     Streaming {
         service,
-        answering: busy.map(|Extension(busy)| busy.answering()),
+        reset: reset.map(|Extension(reset)| reset).unwrap_or_default(),
         is_spoiled,
     }
 }
@@ -505,7 +505,7 @@ async fn info(State(service): Shared, Id(id): Id) -> Answer<AsJson<SessionInfo>>
 async fn pty(
     State(service): Shared,
     Id(id): Id,
-    busy: Option<Extension<ActivityFlag>>,
+    reset: Option<Extension<ConnectionReset>>,
     headers: HeaderMap,
 ) -> Answer<Response> {
     let session = service.session(&id)?;
@@ -516,7 +516,7 @@ async fn pty(
         &headers,
         terminal_frame,
         Some(first),
-        streaming(service, busy, false),
+        streaming(service, reset, false),
     )
 }
 

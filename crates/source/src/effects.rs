@@ -1,6 +1,6 @@
 /// What a scenario would do, each list without repetition and in the order of the steps. Values that are
 /// known only in the run stand as references, with the defaults of variables filled in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Effects {
     /// MCP servers it would start or connect to.
     pub servers: Vec<String>,

@@ -3,13 +3,41 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Deserializer;
 use serde_json_path::JsonPath;
 
-use super::reader::Reader;
+use super::reader::{Reader, found};
+use crate::decode::by_hand;
 use crate::diagnostic::did_you_mean;
 use crate::json::{Node, NodeKind};
 use crate::matching::schema_validator;
 use crate::value::{Json, cut, pointer_steps, push_pointer};
+
+/// Reads an integer from `LEAST` to `MOST`, but for 0 if it may be negative: for `#[serde(deserialize_with)]`.
+///
+/// # Errors
+/// It is none.
+pub fn integer<'de, const LEAST: i64, const MOST: i64, D: Deserializer<'de>, T: TryFrom<i64>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    by_hand(deserializer, None, |reader, node, pointer| {
+        let number = node
+            .to_value()
+            .as_i64()
+            .filter(|number| (LEAST..=MOST).contains(number) && (LEAST >= 0 || *number != 0));
+        if number.is_none() {
+            let key = pointer.rsplit('/').next().unwrap_or_default();
+            let sign = if LEAST < 0 { ", but for 0" } else { "" };
+            let message = format!(
+                "`{key}` must be an integer from {LEAST} to {MOST}{sign}, not {}",
+                found(node)
+            );
+            let code = reader.format().value;
+            reader.error_at(code, node.span, pointer, message);
+        }
+        number.map(|number| T::try_from(number).ok())
+    })
+}
 
 /// A JSONPath with whether it is singular: RFC 9535 lets only singular queries be compared, so the
 /// library's own parser decides it.

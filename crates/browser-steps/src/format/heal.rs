@@ -17,7 +17,6 @@
 use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
 
-use super::steps_write::fingerprint;
 use super::variables::references;
 use crate::model::Fingerprint;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
@@ -37,6 +36,8 @@ const MAY_CHANGE: &[&str] = &["selector", "selectors", "fingerprint", "index"];
 pub struct HealedStep {
     /// Its place among the steps, from 0.
     pub place: usize,
+    /// Whether it is the element that the step drags to.
+    pub is_destination: bool,
     /// Its id.
     pub id: String,
     /// Its sentence.
@@ -49,6 +50,14 @@ pub struct HealedStep {
     pub fingerprint: Fingerprint,
     /// Its highlight index now.
     pub index: Option<u32>,
+}
+
+impl HealedStep {
+    /// Where a file says what its element is known by.
+    fn pointer(&self) -> String {
+        let inside = if self.is_destination { "/to" } else { "" };
+        format!("/testSteps/{}{inside}", self.place)
+    }
 }
 
 /// A patch that fits one text of steps.
@@ -174,7 +183,8 @@ fn operations(before: &Json, healed: &[HealedStep]) -> Result<Vec<Vec<Operation>
     let mut patches = Vec::new();
     for step in healed {
         let place = format!("/testSteps/{}", step.place);
-        let Some(Json::Object(old)) = before.pointer(&place) else {
+        let element = step.pointer();
+        let Some(Json::Object(old)) = before.pointer(&element) else {
             return Err(refused(format!("there is no step {}", step.place + 1)));
         };
         if let Some(reference) = lost_reference(old, healed_name(step)) {
@@ -190,7 +200,11 @@ fn operations(before: &Json, healed: &[HealedStep]) -> Result<Vec<Vec<Operation>
         )];
         let new = with_new_marks(old, step);
         let changes = difference(&Json::Object(old.clone()), &Json::Object(new));
-        patch.extend(changes.into_iter().map(|operation| operation.below(&place)));
+        patch.extend(
+            changes
+                .into_iter()
+                .map(|operation| operation.below(&element)),
+        );
         patches.push(patch);
     }
     Ok(patches)
@@ -199,7 +213,7 @@ fn operations(before: &Json, healed: &[HealedStep]) -> Result<Vec<Vec<Operation>
 /// A proposed rename for people: the old name and the new one.
 fn rename(before: &Json, step: &HealedStep) -> Map<String, Json> {
     let mut told = change(step);
-    let known = before.pointer(&format!("/testSteps/{}/fingerprint", step.place));
+    let known = before.pointer(&format!("{}/fingerprint", step.pointer()));
     let old = |key: &str| known?.get(key)?.as_str().filter(|name| !name.is_empty());
     let from = old("name").or_else(|| old("text")).unwrap_or_default();
     told.insert("from".to_owned(), from.into());
@@ -232,7 +246,7 @@ fn with_new_marks(step: &Map<String, Json>, healed: &HealedStep) -> Map<String, 
             healed.selectors.first().map(|first| json!(first)),
         ),
         ("selectors", Some(json!(healed.selectors))),
-        ("fingerprint", Some(fingerprint(&healed.fingerprint))),
+        ("fingerprint", Some(json!(healed.fingerprint))),
         ("index", healed.index.map(Json::from)),
     ];
     for (key, value) in values {
@@ -345,7 +359,8 @@ fn is_allowed(operation: &Operation) -> bool {
     let Some((place, inside)) = rest.split_once('/') else {
         return false;
     };
-    let key = inside.split('/').next().unwrap_or_default();
+    let element = inside.strip_prefix("to/").unwrap_or(inside);
+    let key = element.split('/').next().unwrap_or_default();
     let is_place = place.bytes().all(|byte| byte.is_ascii_digit()) && !place.is_empty();
     let is_mark = MAY_CHANGE.contains(&key);
     is_place && (is_mark || (inside == "id" && matches!(operation, Operation::Test(..))))
@@ -405,6 +420,7 @@ mod tests {
     fn healed(name: &str) -> HealedStep {
         HealedStep {
             place: 1,
+            is_destination: false,
             id: "st-2".to_owned(),
             description: "Click 'Log in'".to_owned(),
             reason: "it has the id `a`".to_owned(),
@@ -548,6 +564,7 @@ mod tests {
         }
         let nowhere = HealedStep {
             place: 7,
+            is_destination: false,
             ..healed("x")
         };
         assert!(heal(&steps, &[nowhere], &[]).is_err());

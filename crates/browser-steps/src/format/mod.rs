@@ -2,9 +2,7 @@
 
 mod effects;
 pub mod export;
-mod fields;
 mod heal;
-mod options;
 mod read;
 mod schema;
 mod steps_read;

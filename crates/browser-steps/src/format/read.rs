@@ -1,20 +1,76 @@
 //! Reads a browser script.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Map;
+
 use super::url::{UrlProblem, check};
-use super::{FORMAT, fields, options, variables};
-use crate::model::{BrowserAction, BrowserScenario};
+use super::{FORMAT, variables};
+use crate::model::{
+    BrowserAction, BrowserOptions, BrowserScenario, LONGEST_ACTION_MS, whole_number,
+};
+use cuecard_source::decode::{Input, decode};
 use cuecard_source::detect::{FileKind, detect};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::{Language, place_of, read_document};
 use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::reader::{Object, Reader, first_character};
-use cuecard_source::value::cut;
+use cuecard_source::reader::{Object, Reader, first_character, found};
+use cuecard_source::value::fields::{Field, TEXT, field, required};
+use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, Span};
 
 /// The most actions, the longest one in characters, and the longest file in bytes.
 const MOST_ACTIONS: usize = 500;
 const LONGEST_ACTION: usize = 2_000;
 const LONGEST_FILE: usize = 1024 * 1024;
+
+/// A key that is read by hand.
+type ByHand = Option<IgnoredAny>;
+
+/// A browser script.
+#[derive(Deserialize, JsonSchema)]
+#[allow(
+    dead_code,
+    reason = "what is read by hand is named for the schema and for misspelt keys"
+)]
+pub(super) struct ScenarioRoot {
+    /// Where it begins: http, https, file or about:blank. May hold {{references}}.
+    #[schemars(required, with = "String")]
+    url: ByHand,
+    /// Sentences, one action each.
+    #[schemars(required, with = "Vec<Json>", length(min = 1, max = 500))]
+    #[schemars(extend("items" = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 2000}, {"$ref": "#/$defs/action"}]}))]
+    actions: ByHand,
+    /// How they are read and played.
+    #[serde(default)]
+    options: BrowserOptions,
+    /// Values for references; null if a value must be given.
+    #[schemars(with = "Option<Map<String, Json>>")]
+    variables: ByHand,
+    /// Names of variables whose values are never shown.
+    #[schemars(with = "Option<Vec<String>>")]
+    secrets: ByHand,
+    #[schemars(skip)]
+    name: ByHand,
+    #[schemars(skip)]
+    description: ByHand,
+}
+
+/// The keys of an action that is more than a sentence.
+pub(super) const ACTION: &[Field] = &[
+    required("action", TEXT, "The sentence."),
+    field(
+        "timeoutMs",
+        r#"{"type": "integer", "minimum": 1}"#,
+        "How long it may take, in milliseconds.",
+    ),
+    field(
+        "optional",
+        r#"{"type": "boolean"}"#,
+        "Whether its failure is only a warning.",
+    ),
+];
 
 /// What reading gave: the scenario if no error was found, and everything there is to say.
 #[derive(Debug)]
@@ -58,7 +114,7 @@ fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<Brows
     if !matches!(root.kind, NodeKind::Object(_)) {
         let message = format!(
             "a browser script is an object with `url` and `actions`, not {}",
-            cuecard_source::reader::found(root)
+            found(root)
         );
         let at = first_character(reader.source, root.span);
         reader.error(codes::BROWSER_NOT_OBJECT, at, message);
@@ -71,10 +127,20 @@ fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<Brows
         node: root,
         pointer: "",
     };
-    reader.unknown_keys(object, fields::ROOT, &["name", "description"], "the script");
+    let decoded = decode::<ScenarioRoot>(
+        root,
+        Input {
+            source: reader.source,
+            offset: 0,
+            what: "the script",
+            format: &FORMAT,
+            yaml: reader.yaml(),
+        },
+    );
+    reader.diagnostics.extend(decoded.diagnostics);
+    let options = decoded.value.map(|file| file.options).unwrap_or_default();
     let url = url(reader, object);
     let actions = actions(reader, object, is_yaml);
-    let options = options::options(reader, object);
     let (variables, secrets) = variables::declared(reader, object);
     let (url, url_span) = url?;
     Some(BrowserScenario {
@@ -118,10 +184,7 @@ fn url(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(String, Span)> {
         return None;
     };
     let Some(text) = node.as_str() else {
-        let message = format!(
-            "`url` must be a string, not {}",
-            cuecard_source::reader::found(node)
-        );
+        let message = format!("`url` must be a string, not {}", found(node));
         reader
             .error(codes::BROWSER_URL_INVALID, node.span, message)
             .pointer = Some("/url".to_owned());
@@ -165,10 +228,7 @@ fn actions(
         return None;
     };
     let Some(items) = node.as_array() else {
-        let message = format!(
-            "`actions` must be a list of sentences, not {}",
-            cuecard_source::reader::found(node)
-        );
+        let message = format!("`actions` must be a list of sentences, not {}", found(node));
         let diagnostic = reader.error(codes::BROWSER_ACTIONS_MISSING, node.span, message);
         diagnostic.pointer = Some("/actions".to_owned());
         diagnostic.help = Some(example.to_owned());
@@ -214,9 +274,12 @@ fn action(
             node,
             pointer: &pointer,
         };
-        reader.unknown_keys(object, fields::ACTION, &[], "the action");
-        let timeout_ms =
-            options::milliseconds(reader, object, "timeoutMs", options::LONGEST_ACTION);
+        reader.unknown_keys(object, ACTION, &[], "the action");
+        let timeout = reader.get(object, "timeoutMs");
+        let timeout_ms = timeout.and_then(|node| {
+            let pointer = object.child_pointer("timeoutMs");
+            whole_number(reader, node, &pointer, 1..=LONGEST_ACTION_MS)
+        });
         let optional = reader
             .flag(object, "optional", "`optional`")
             .unwrap_or(false);
@@ -249,11 +312,11 @@ fn sentence(
         let message = format!(
             "action {} must be a sentence, not {}",
             index + 1,
-            cuecard_source::reader::found(node)
+            found(node)
         );
         let written = reader.source.slice(node.span);
         let first = written.lines().next().unwrap_or_default();
-        let quoted = cuecard_source::value::Json::String(cut(first, 60).into_owned());
+        let quoted = Json::String(cut(first, 60).into_owned());
         let help = match is_yaml && !written.starts_with(['{', '[']) {
             true => format!("put it in quotes: {quoted}"),
             false => "write a string, or an object with `action`".to_owned(),

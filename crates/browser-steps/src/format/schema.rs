@@ -1,20 +1,17 @@
-//! The JSON Schemas, made from the table of keys.
+//! The JSON Schemas: of what is read from the structs that read it.
 
 use serde_json::json;
 
-use super::fields;
+use super::read::{ACTION, ScenarioRoot};
+use super::steps_read::StepsRoot;
+use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{object, schema_document};
+use cuecard_source::value::fields::{Field, TEXT, field, object, required, schema_document};
 
 /// The schema (JSON Schema 2020-12) of a browser script.
 pub fn schema() -> Json {
-    let mut root = object(fields::ROOT);
-    root["$defs"] = json!({
-        "action": object(fields::ACTION),
-        "options": object(fields::OPTIONS),
-        "viewport": object(fields::VIEWPORT),
-        "llm": object(fields::LLM),
-    });
+    let mut root = schema_of::<ScenarioRoot>();
+    root["$defs"]["action"] = object(ACTION);
     schema_document(
         "browser",
         "1",
@@ -26,36 +23,22 @@ pub fn schema() -> Json {
 
 /// The schema of the steps that a browser script becomes.
 pub fn steps_schema() -> Json {
-    let mut step = object(fields::STEP);
-    step["properties"]["context"] = object(fields::CONTEXT);
-    step["properties"]["observed"] = object(fields::OBSERVED);
-    let mut root = object(fields::STEPS_ROOT);
-    root["properties"]["observed"] = object(fields::OBSERVED);
-    root["$defs"] = json!({
-        "step": step,
-        "assertion": object(fields::ASSERTION),
-        "fingerprint": object(fields::FINGERPRINT),
-        "container": object(fields::CONTAINER),
-        "error": object(fields::ERROR),
-        "dialog": object(fields::DIALOG),
-        "download": object(fields::DOWNLOAD),
-    });
     schema_document(
         "steps",
         "1",
         "Browser steps",
         "Validated steps compiled from a browser script (version cuecard-steps/2).",
-        root,
+        schema_of::<StepsRoot>(),
     )
 }
 
 /// The schema of a patch that heals steps.
 pub fn heal_schema() -> Json {
-    let mut operation = object(fields::HEAL_OPERATION);
+    let mut operation = object(HEAL_OPERATION);
     operation["if"] = json!({"properties": {"op": {"const": "remove"}}});
     operation["else"] = json!({"required": ["value"]});
-    let mut root = object(fields::HEAL);
-    root["$defs"] = json!({"change": object(fields::HEAL_CHANGE), "operation": operation, "rename": object(fields::HEAL_RENAME)});
+    let mut root = object(HEAL);
+    root["$defs"] = json!({"change": object(HEAL_CHANGE), "operation": operation, "rename": object(HEAL_RENAME)});
     schema_document(
         "heal",
         "1",
@@ -64,3 +47,69 @@ pub fn heal_schema() -> Json {
         root,
     )
 }
+
+/// A patch that heals steps.
+const HEAL: &[Field] = &[
+    required(
+        "version",
+        r#"{"const": "cuecard-heal/1"}"#,
+        "Version of the format.",
+    ),
+    required(
+        "base",
+        TEXT,
+        "The SHA-256 of the text of the steps that it fits, in hexadecimal.",
+    ),
+    field(
+        "changes",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/change\"}}",
+        "What is healed, for people.",
+    ),
+    required(
+        "patch",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/operation\"}}",
+        "What is changed: a JSON Patch (RFC 6902).",
+    ),
+    field(
+        "renames",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/rename\"}}",
+        "Elements that may have another name now: each is accepted by its step.",
+    ),
+];
+
+const HEAL_RENAME: &[Field] = &[
+    required("stepId", TEXT, "The id of the step."),
+    field("description", TEXT, "Its sentence."),
+    field("reason", TEXT, "What the element has of the old one."),
+    field("from", TEXT, "The old name."),
+    field("to", TEXT, "The new name."),
+    required(
+        "patch",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/operation\"}}",
+        "What is changed once it is accepted.",
+    ),
+];
+
+const HEAL_CHANGE: &[Field] = &[
+    field("stepId", TEXT, "The id of the step."),
+    field("description", TEXT, "Its sentence."),
+    field(
+        "reason",
+        TEXT,
+        "Why the element is taken for the one that was meant.",
+    ),
+];
+
+const HEAL_OPERATION: &[Field] = &[
+    required(
+        "op",
+        r#"{"enum": ["test", "add", "remove", "replace"]}"#,
+        "What is done.",
+    ),
+    required(
+        "path",
+        r#"{"type": "string", "pattern": "^/testSteps/[0-9]+/(id$|(to/)?(selector|selectors|fingerprint|index)(/|$))"}"#,
+        "Where: what a step's element is known by, and nothing else.",
+    ),
+    field("value", "true", "The value."),
+];

@@ -311,13 +311,13 @@ fn sample() -> StepsFile {
     click.translator = Some(Translator::Rules);
     click.index = Some(0);
     click.observed.settle = Some("quiet".into());
-    click.observed.dialogs = vec![ObservedDialog {
+    click.observed.dialogs = vec![Dialog {
         kind: "prompt".into(),
         message: "Your name?".into(),
         accepted: true,
         default_value: Some(String::new()),
     }];
-    click.observed.downloads = vec![ObservedDownload {
+    click.observed.downloads = vec![Download {
         name: "a.csv".into(),
         size: 3,
         sha256: "ba78".into(),
@@ -548,7 +548,7 @@ proptest! {
     fn any_steps_come_back(names in proptest::collection::vec("\\PC{0,20}", 1..5), flag in proptest::bool::ANY, number in 1_u64..1000) {
         let mut file = sample();
         file.test_steps[0].description = names[0].clone();
-        file.test_steps[0].dom_structure_snapshot = names.join("\n");
+        file.test_steps[0].context.dom_structure_snapshot = names.join("\n");
         file.test_steps[0].selectors = names.clone();
         file.test_steps[0].optional = flag;
         file.test_steps[0].timeout_ms = Some(number);

@@ -1,9 +1,9 @@
 //! Variables, secrets and references.
 
-use super::options::object_at;
 use super::steps_read::step_span;
 use crate::model::{BrowserScenario, StepsFile};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::json::NodeKind;
 use cuecard_source::reader::{Object, Reader, found};
 use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, Span};
@@ -15,7 +15,14 @@ pub(super) type Declared = (Vec<(String, Option<Json>)>, Vec<String>);
 pub(super) fn declared(reader: &mut Reader<'_>, root: Object<'_>) -> Declared {
     let secrets = secrets(reader, root);
     let mut variables = Vec::new();
-    if let Some(object) = object_at(reader, root, "variables", "/variables") {
+    if let Some(node) = reader.get(root, "variables") {
+        let object = Object {
+            node,
+            pointer: "/variables",
+        };
+        if !matches!(node.kind, NodeKind::Object(_)) {
+            reader.wrong_type(node, "/variables", "`variables`", "an object");
+        }
         for member in object.node.members() {
             let name = &member.key;
             let pointer = object.child_pointer(name);

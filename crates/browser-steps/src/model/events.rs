@@ -120,7 +120,11 @@ pub fn browser_events(file: &StepsFile) -> Vec<EventData> {
         events.extend(browser_result(step, 1, &result));
     }
     events.extend(file.errors.iter().map(|error| {
-        let level = if error.is_warning { "warning" } else { "error" };
+        let level = if error.is_warning() {
+            "warning"
+        } else {
+            "error"
+        };
         let action = error.action.as_deref().unwrap_or_default();
         log(
             level,
@@ -146,6 +150,8 @@ fn arguments(step: &TestStep, target: Option<&str>) -> Json {
     };
     put("target", target.map(Json::from));
     put("selector", step.selectors.first().map(|first| json!(first)));
+    let to = step.to.as_ref().and_then(|to| to.selectors.first());
+    put("to", to.map(|first| json!(first)));
     put("value", step.value.clone());
     put("url", step.url.clone().map(Json::from));
     put("key", step.key.clone().map(Json::from));
@@ -165,7 +171,10 @@ fn ended(
     result: &BrowserResult,
     check: Option<(&str, &BrowserAssertion)>,
 ) -> Vec<EventData> {
-    let mut told = result.observed.to_json();
+    let mut told = match json!(result.observed) {
+        Json::Object(members) => members,
+        _ => Map::new(),
+    };
     let mut put = |key: &str, value: Option<&String>| {
         if let Some(value) = value {
             told.insert(key.to_owned(), value.clone().into());

@@ -17,8 +17,9 @@ pub use input::{
     BrowserAction, BrowserOptions, BrowserScenario, OnDialog, OnFailure, Provider, ProviderKind,
     TranslatorChoice, Viewport,
 };
-pub use observed::{Observed, ObservedDialog, ObservedDownload};
+pub(crate) use input::{LONGEST_ACTION_MS, whole_number};
+pub use observed::{Dialog, Download, Observed};
 pub use steps_file::{
-    ErrorInfo, OLDER_VERSION, ParseStatus, STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
-    step_id,
+    ErrorInfo, OLDER_VERSION, ParseStatus, STEPS_VERSION, Severity, StepContext, StepElement,
+    StepsFile, TestStep, Translator, WaitFor, step_id,
 };

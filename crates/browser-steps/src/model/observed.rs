@@ -1,90 +1,65 @@
 //! What was seen when a step ran.
 
-use serde_json::{Map, json};
-
-use cuecard_source::value::Json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What was seen when a step ran.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Observed {
-    /// `url` after it.
+    /// The address after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// `title` after it.
+    /// The title after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// `settle`: `instant` if all that happened happened at once, `loaded` if the page that it opened was done when it was
-    /// loaded, `quiet` if it took longer, or `bounded` if the page never became quiet. A replay waits accordingly.
+    /// `instant` if all that happened happened at once, `loaded` if the page that it opened was done when it was loaded,
+    /// `quiet` if it took longer, or `bounded` if the page never became quiet. A replay waits accordingly.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
-    /// `extractedContent`: the text that was read.
+    /// The text that was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub extracted_content: Option<String>,
-    /// `cut`: what the page's text lacks.
+    /// What the text of the page lacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
-    /// `dialogs` that opened.
-    pub dialogs: Vec<ObservedDialog>,
-    /// `downloads` that came.
-    pub downloads: Vec<ObservedDownload>,
-    /// `warnings`.
+    /// Dialogs that opened.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dialogs: Vec<Dialog>,
+    /// Files that came.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<Download>,
+    /// What deserves a look.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 /// A dialog that the page opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObservedDialog {
-    /// `kind`: `alert`, `confirm`, `prompt` or `beforeunload`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Dialog {
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
     pub kind: String,
-    /// `message`: what it said.
+    /// What it said.
+    #[serde(default)]
     pub message: String,
-    /// `accepted`: whether it was answered with yes.
+    /// Whether it was answered with yes.
+    #[serde(default)]
     pub accepted: bool,
-    /// `defaultValue`: what a prompt suggests as the answer.
+    /// What a prompt suggests as the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default_value: Option<String>,
 }
 
-/// A file that the page gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObservedDownload {
-    /// `name` that the page gave it.
+/// A file that the page gave; it is in the folder for downloads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Download {
+    /// The name that the page gave it.
     pub name: String,
-    /// `size` in bytes.
+    /// Its size in bytes.
+    #[serde(default)]
     pub size: u64,
-    /// `sha256` in hexadecimal.
+    /// Its SHA-256, in hexadecimal.
+    #[serde(default)]
     pub sha256: String,
-}
-
-impl Observed {
-    /// As steps and traces keep it: keys in a fixed order, what is absent left out.
-    pub fn to_json(&self) -> Map<String, Json> {
-        let mut members = Map::new();
-        for (key, text) in [
-            ("url", &self.url),
-            ("title", &self.title),
-            ("settle", &self.settle),
-            ("extractedContent", &self.extracted_content),
-            ("cut", &self.cut),
-        ] {
-            if let Some(text) = text {
-                members.insert(key.to_owned(), text.clone().into());
-            }
-        }
-        let dialogs = self.dialogs.iter().map(|dialog| {
-            let mut members = json!({"kind": dialog.kind, "message": dialog.message, "accepted": dialog.accepted});
-            if let Some(text) = &dialog.default_value {
-                members["defaultValue"] = text.as_str().into();
-            }
-            members
-        });
-        let downloads = self.downloads.iter().map(|download| {
-            json!({"name": download.name, "size": download.size, "sha256": download.sha256})
-        });
-        let warnings = self.warnings.iter().map(|warning| json!(warning));
-        for (key, items) in [
-            ("dialogs", dialogs.collect::<Vec<Json>>()),
-            ("downloads", downloads.collect()),
-            ("warnings", warnings.collect()),
-        ] {
-            if !items.is_empty() {
-                members.insert(key.to_owned(), items.into());
-            }
-        }
-        members
-    }
 }

@@ -1,11 +1,19 @@
 //! What parsing a browser script gives: validated steps, which can be played again.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::{ActionKind, BrowserAssertion, Direction, Fingerprint, InputValue, Observed};
 use cuecard_page::sentences::wanted_open;
 use cuecard_page::words::fold_name;
 use cuecard_source::value::Json;
+use cuecard_source::values::integer;
+
+/// The longest time of a step in milliseconds, the most retries and tabs.
+const LONGEST: i64 = 600_000;
+const MOST_RETRIES: i64 = 10;
+const MOST_TABS: i64 = 1_000;
 
 /// The version that is written.
 pub const STEPS_VERSION: &str = "cuecard-steps/2";
@@ -38,8 +46,9 @@ pub struct StepsFile {
     pub secrets: Vec<String>,
 }
 
-/// `status`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How many actions gave a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum ParseStatus {
     /// Every action gave a step.
     Success,
@@ -50,13 +59,6 @@ pub enum ParseStatus {
 }
 
 impl ParseStatus {
-    /// Every status with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("success", Self::Success),
-        ("partial", Self::Partial),
-        ("failed", Self::Failed),
-    ];
-
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -68,52 +70,118 @@ impl ParseStatus {
 }
 
 /// One validated step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", remote = "Self")]
 pub struct TestStep {
-    /// `id`, the same for the same URL, place and sentence.
+    /// Its id, unique in the file: the same for the same URL, place and sentence.
     pub id: String,
-    /// `description`: the sentence.
+    /// The sentence.
     pub description: String,
-    /// `action`.
+    /// What it does.
     pub action: ActionKind,
-    /// `selector`: the first of `selectors`.
+    /// The selector of its element: the first of `selectors`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
-    /// `value`: what is typed or chosen; of an assertion what is expected.
+    /// What is typed, chosen or expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("type" = ["string", "number", "boolean"]))]
     pub value: Option<Json>,
-    /// `url`, on navigate only.
+    /// Where to navigate.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// `context.domStructureSnapshot`: the page as text, before the step.
-    pub dom_structure_snapshot: String,
-    /// `context.fullDomSnapshot`, only if it was asked for.
-    pub full_dom_snapshot: Option<Json>,
-    /// `selectors`, the most lasting first.
-    pub selectors: Vec<String>,
-    /// `fingerprint` of the element.
-    pub fingerprint: Option<Fingerprint>,
-    /// `translator`: who read the sentence.
-    pub translator: Option<Translator>,
-    /// `index`: the highlight index that the element had.
-    pub index: Option<u32>,
-    /// `assertion`, on assert and on waits until something holds.
-    pub assertion: Option<BrowserAssertion>,
-    /// `key`, on press.
-    pub key: Option<String>,
-    /// `direction`, on scroll.
-    pub direction: Option<Direction>,
-    /// `durationMs`, on wait.
-    pub duration_ms: Option<u64>,
-    /// `tab`: the tab it acts in, if not the first.
-    pub tab: Option<usize>,
-    /// `timeout` in milliseconds, in place of `actionTimeoutMs`.
+    /// The page before it.
+    #[serde(default)]
+    pub context: StepContext,
+    /// How long it may take in milliseconds, in place of `actionTimeoutMs`.
+    #[serde(
+        rename = "timeout",
+        default,
+        deserialize_with = "integer::<1, LONGEST, _, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(min = 1, max = 600_000))]
     pub timeout_ms: Option<u64>,
-    /// `waitFor`.
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_for: Option<WaitFor>,
-    /// `maxRetries`: of what failed before anything was done.
+    /// Retries of what failed before anything was done.
+    #[serde(
+        default,
+        deserialize_with = "integer::<0, MOST_RETRIES, _, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(min = 0, max = 10))]
     pub max_retries: Option<u32>,
-    /// `optional`: a failure is only a warning.
+    /// Selectors of its element, the most lasting first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub selectors: Vec<String>,
+    /// What its element was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
+    /// Who read the sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub translator: Option<Translator>,
+    /// The highlight index that its element had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    /// The element that it is dragged to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<StepElement>,
+    /// What must hold: of an assertion, and of a wait until something does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assertion: Option<BrowserAssertion>,
+    /// The key that is pressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Where to scroll.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// How long to wait, in milliseconds.
+    #[serde(
+        default,
+        deserialize_with = "integer::<1, LONGEST, _, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(min = 1, max = 600_000))]
+    pub duration_ms: Option<u64>,
+    /// The tab it acts in, from 0, if not the first.
+    #[serde(
+        default,
+        deserialize_with = "integer::<0, MOST_TABS, _, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(min = 0, max = 1_000))]
+    pub tab: Option<usize>,
+    /// Whether its failure is only a warning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
-    /// `observed`: what was seen when it ran.
+    /// Accepted and ignored: it follows from the order.
+    #[serde(skip_serializing)]
+    pub is_last_step: Option<bool>,
+    /// What was seen when it ran.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub observed: Observed,
+}
+
+impl Serialize for TestStep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+/// The page before a step.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StepContext {
+    /// The page as text.
+    pub dom_structure_snapshot: String,
+    /// All of the page, only if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_dom_snapshot: Option<Json>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl TestStep {
@@ -131,6 +199,19 @@ impl TestStep {
             .flatten()
     }
 
+    /// The same step about the element that it drags to.
+    pub fn about_destination(&self) -> Option<Self> {
+        let to = self.to.clone()?;
+        Some(Self {
+            selector: to.selectors.first().cloned(),
+            selectors: to.selectors,
+            fingerprint: to.fingerprint,
+            index: to.index,
+            to: None,
+            ..self.clone()
+        })
+    }
+
     /// A step about which nothing else is known.
     pub fn new(id: impl Into<String>, description: impl Into<String>, action: ActionKind) -> Self {
         Self {
@@ -140,12 +221,13 @@ impl TestStep {
             selector: None,
             value: None,
             url: None,
-            dom_structure_snapshot: String::new(),
-            full_dom_snapshot: None,
+            context: StepContext::default(),
+            is_last_step: None,
             selectors: Vec::new(),
             fingerprint: None,
             translator: None,
             index: None,
+            to: None,
             assertion: None,
             key: None,
             direction: None,
@@ -165,8 +247,22 @@ impl TestStep {
     }
 }
 
+/// The second element of a step.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct StepElement {
+    /// Its selectors, the most lasting first.
+    pub selectors: Vec<String>,
+    /// What it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
+    /// The highlight index that it had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+}
+
 /// Who read a sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Translator {
     /// The rules, in one of their forms.
     Rules,
@@ -178,13 +274,6 @@ pub enum Translator {
 }
 
 impl Translator {
-    /// All with the words for them.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("rules", Self::Rules),
-        ("words", Self::Words),
-        ("model", Self::Model),
-    ];
-
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -196,7 +285,8 @@ impl Translator {
 }
 
 /// What a step waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum WaitFor {
     /// That its element can be acted on.
     Visible,
@@ -208,51 +298,59 @@ pub enum WaitFor {
     Load,
 }
 
-impl WaitFor {
-    /// Every one with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("visible", Self::Visible),
-        ("networkidle", Self::NetworkIdle),
-        ("domcontentloaded", Self::DomContentLoaded),
-        ("load", Self::Load),
-    ];
+/// Why an action gave no step.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorInfo {
+    /// The id that the step would have had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_id: Option<String>,
+    /// What went wrong.
+    pub message: String,
+    /// The sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// The call that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub playwright_action: Option<String>,
+    /// What the model's side said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub llm_error: Option<String>,
+    /// The selector that was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    /// More than most readers want, only if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// The code, such as `B-ambiguous_action`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+    /// The elements that could be meant, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+    /// What to do, such as a wording that would be clear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// How bad it is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub severity: Severity,
+}
 
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Visible => "visible",
-            Self::NetworkIdle => "networkidle",
-            Self::DomContentLoaded => "domcontentloaded",
-            Self::Load => "load",
-        }
+impl ErrorInfo {
+    /// Whether it is only a warning.
+    pub fn is_warning(&self) -> bool {
+        self.severity == Severity::Warning
     }
 }
 
-/// Why an action gave no step.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ErrorInfo {
-    /// `stepId`: the id that the step would have had.
-    pub step_id: Option<String>,
-    /// `message`.
-    pub message: String,
-    /// `action`: the sentence.
-    pub action: Option<String>,
-    /// `playwrightAction`: the call that failed.
-    pub playwright_action: Option<String>,
-    /// `llmError`: what the model's side said.
-    pub llm_error: Option<String>,
-    /// `selector` that was used.
-    pub selector: Option<String>,
-    /// `stack`, only if it was asked for.
-    pub stack: Option<String>,
-    /// `code`, such as `B-ambiguous_action`.
-    pub code: String,
-    /// `candidates`: the elements that could be meant, in words.
-    pub candidates: Vec<String>,
-    /// `help`: what to do, such as a wording that would be clear.
-    pub help: Option<String>,
-    /// `severity`: whether it is only a warning.
-    pub is_warning: bool,
+/// Whether an error is only a warning: that of an optional action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "each is the word for it")]
+pub enum Severity {
+    #[default]
+    Error,
+    Warning,
 }
 
 /// The id of the step that an action becomes: of the URL, the place (from 0) and the sentence, all unresolved.

@@ -96,6 +96,8 @@ pub enum Answer {
         step: Box<IntermediateStep>,
         /// Its element.
         target: Option<NodeId>,
+        /// What that is dragged to.
+        to: Option<NodeId>,
     },
     /// Nothing is to be done: it is not clear what is meant.
     Unclear {
@@ -156,17 +158,21 @@ impl Question<'_> {
             return breach("the arguments are no JSON object");
         }
         let step = read(arguments)?;
-        let target = self.target(&step)?;
+        let target = self.element(step.target)?;
+        let to = self.element(step.to)?;
         for &candidate in &step.candidates {
             if self.finder.state.by_index(candidate).is_none() {
                 return breach(format!("`candidates`: there is no element [{candidate}]"));
             }
         }
-        if let Some(unclear) = self.unclear(&step, target) {
+        if let Some(unclear) = self.unclear(&step, target, to) {
             return Ok(unclear);
         }
         self.check(&step, target)?;
-        self.is_said(&step, target)?;
+        if step.action_type == ActionKind::Drag && (to.is_none() || to == target) {
+            return breach("`drag` needs `toSelector`: another element");
+        }
+        self.is_said(&step, target, to)?;
         if let Some(word) = target.and_then(|target| self.unsaid_danger(&step, target)) {
             return Ok(Answer::Unclear {
                 reason: format!("the sentence does not say `{word}`, which the element does"),
@@ -176,11 +182,12 @@ impl Question<'_> {
         Ok(Answer::Act {
             step: Box::new(step),
             target,
+            to,
         })
     }
 
-    fn target(&self, step: &IntermediateStep) -> Result<Option<NodeId>, InvalidReply> {
-        let Some(index) = step.target else {
+    fn element(&self, index: Option<u32>) -> Result<Option<NodeId>, InvalidReply> {
+        let Some(index) = index else {
             return Ok(None);
         };
         match self.finder.state.by_index(index) {
@@ -190,9 +197,16 @@ impl Question<'_> {
     }
 
     /// Whether nothing is to be done.
-    fn unclear(&self, step: &IntermediateStep, target: Option<NodeId>) -> Option<Answer> {
+    fn unclear(
+        &self,
+        step: &IntermediateStep,
+        target: Option<NodeId>,
+        to: Option<NodeId>,
+    ) -> Option<Answer> {
+        let is_candidate = |id: NodeId| self.candidates.contains(&id);
         let is_outside = !self.candidates.is_empty()
-            && target.is_some_and(|target| !self.candidates.contains(&target));
+            && target.is_some_and(|target| !is_candidate(target))
+            && !to.is_some_and(is_candidate);
         let reason = match () {
             () if step.action_type == ActionKind::Unknown => match &step.error {
                 Some(error) => format!("the model could not read it: {}", cut(error, 200)),
@@ -313,7 +327,12 @@ impl Question<'_> {
 
     /// Whether each text in quotes is used, as a value or as the whole name of the element or of what that stands in, and
     /// nothing is done that the sentence denies.
-    fn is_said(&self, step: &IntermediateStep, target: Option<NodeId>) -> Result<(), InvalidReply> {
+    fn is_said(
+        &self,
+        step: &IntermediateStep,
+        target: Option<NodeId>,
+        to: Option<NodeId>,
+    ) -> Result<(), InvalidReply> {
         let assertion = step.assertion.as_ref();
         let values = [
             step.input_value.as_ref().map(InputValue::to_json),
@@ -329,7 +348,8 @@ impl Question<'_> {
             // What a reference stands for is not known here. What is absent has no element.
             let is_open = text.contains("{{")
                 || (target.is_none() && assertion.is_some_and(|own| own.kind.needs_target()));
-            let is_name = || target.is_some_and(|target| self.finder.is_named(target, &text));
+            let mut elements = target.into_iter().chain(to);
+            let mut is_name = || elements.any(|id| self.finder.is_named(id, &text));
             if !is_open && !is_value(&text) && !is_name() {
                 let words = target.map_or_else(
                     || "what you chose".to_owned(),
@@ -428,21 +448,21 @@ fn read(arguments: &Json) -> Result<IntermediateStep, InvalidReply> {
         Some(confidence) if (0.0..=1.0).contains(&confidence) => confidence,
         _ => return breach("`confidence` must be a number between 0 and 1"),
     };
-    step.target = match text("targetSelector")? {
-        None => None,
+    let index = |key: &str| match text(key)? {
+        None => Ok(None),
         Some(selector) => {
-            let index = selector
-                .strip_prefix("highlightIndex=")
-                .and_then(|index| index.parse::<u32>().ok());
-            if index.is_none() {
-                let selector = cut(&selector, 60);
-                return breach(format!(
-                    "`targetSelector` must be highlightIndex=N, not `{selector}`"
-                ));
+            let index = selector.strip_prefix("highlightIndex=");
+            match index.and_then(|index| index.parse::<u32>().ok()) {
+                None => breach(format!(
+                    "`{key}` must be highlightIndex=N, not `{}`",
+                    cut(&selector, 60)
+                )),
+                index => Ok(index),
             }
-            index
         }
     };
+    step.target = index("targetSelector")?;
+    step.to = index("toSelector")?;
     step.input_value = match &arguments["inputValue"] {
         Json::Null => None,
         value => match InputValue::of(value) {

@@ -22,6 +22,7 @@ pub fn function_schema() -> Json {
         "properties": {
             "actionType": {"type": "string", "enum": actions, "description": "What the sentence asks; unknown if that is not clear."},
             "targetSelector": {"type": "string", "pattern": "^highlightIndex=[0-9]+$", "description": "The element, by its index on the page: highlightIndex=N."},
+            "toSelector": {"type": "string", "pattern": "^highlightIndex=[0-9]+$", "description": "Where the element is dragged: highlightIndex=N."},
             "inputValue": {"type": ["string", "number", "boolean"], "description": "What to type, select or upload, exactly as the sentence gives it; true or false for checkboxes."},
             "url": {"type": "string", "description": "Where to navigate, as the sentence gives it; or back, forward, reload."},
             "key": {"type": "string", "description": "The key to press, such as Enter or Control+A."},

@@ -37,11 +37,10 @@ fn calls(action: &str, calls: &[Call]) -> String {
         min_confidence: 0.6,
     };
     match question.judge(calls) {
-        Ok(Answer::Act { step, target }) => {
-            let target = target.map_or(String::new(), |id| {
-                format!(" {}", question.finder.in_words(id))
-            });
-            format!("{}{target}", step.action_type.as_str())
+        Ok(Answer::Act { step, target, to }) => {
+            let words = |id| format!(" {}", question.finder.in_words(id));
+            let words: String = target.into_iter().chain(to).map(words).collect();
+            format!("{}{words}", step.action_type.as_str())
         }
         Ok(Answer::Unclear { reason, candidates }) => {
             format!("unclear {} {reason}", candidates.len())
@@ -61,6 +60,21 @@ fn answers_that_fit_are_used() {
             "click 'First'",
             json!({"actionType": "click", "targetSelector": "highlightIndex=0"}),
             "click button \"First\"",
+        ),
+        (
+            "drag 'First' to 'Name'",
+            json!({"actionType": "drag", "targetSelector": "highlightIndex=0", "toSelector": "highlightIndex=1"}),
+            "drag button \"First\" textbox \"Name\"",
+        ),
+        (
+            "drag 'First' to 'Name'",
+            json!({"actionType": "drag", "targetSelector": "highlightIndex=0"}),
+            "wrong: `drag` needs `toSelector`: another element",
+        ),
+        (
+            "drag 'First' to 'Second'",
+            json!({"actionType": "drag", "targetSelector": "highlightIndex=0", "toSelector": "highlightIndex=1"}),
+            "wrong: the sentence says `Second`, and button \"First\" does not",
         ),
         (
             "empty the name",

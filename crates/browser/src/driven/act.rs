@@ -8,8 +8,8 @@ use std::time::Duration;
 use cuecard_browser_steps::model::Direction;
 use cuecard_page::dom::HopKind;
 use playwright_rs::protocol::{
-    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, MouseButton, PressOptions,
-    ScreenshotOptions, SelectOption, SelectOptions,
+    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, MouseButton, MouseOptions,
+    PressOptions, ScreenshotOptions, SelectOption, SelectOptions,
 };
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
@@ -30,6 +30,8 @@ const CLOSES: Duration = Duration::from_secs(1);
 const SCROLL: f64 = 0.8;
 /// What is more than any page is high, in CSS pixels.
 const WHOLE_PAGE: f64 = 10_000_000.0;
+/// How many moves of the pointer a drag has.
+const DRAG_STEPS: u32 = 10;
 /// How many options an error lists.
 const LISTED: usize = 10;
 
@@ -222,6 +224,80 @@ impl BrowserBridge {
         self.explained(hovered, target, "hover", false).await
     }
 
+    /// Presses an element, moves it to the middle of another one, and lets it go there: by the pointer, which begins the
+    /// page's own dragging where an element has that.
+    ///
+    /// # Errors
+    /// Why it could not be dragged; `timeout` if it was pressed and could not be moved.
+    pub async fn drag(
+        &mut self,
+        target: &ElementAddress,
+        to: &ElementAddress,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        let locator = self.held(target).await?;
+        let options = || HoverOptions::builder().timeout(milliseconds(limit));
+        let reached = match self.held(to).await {
+            Ok(onto) => {
+                let tried = onto.hover(options().trial(true).build());
+                let tried = self.guarded("hover", limit, tried).await;
+                tried.map(|()| onto)
+            }
+            Err(error) => Err(error),
+        };
+        let onto = match reached {
+            Ok(onto) => onto,
+            Err(error) => {
+                self.explained(Ok(()), target, "dragTo", false).await?;
+                return Err(self.explain(error, to, "dragTo", false).await);
+            }
+        };
+        let hovered = self
+            .guarded("hover", limit, locator.hover(options().build()))
+            .await;
+        if hovered.is_err() {
+            return self.explained(hovered, target, "dragTo", false).await;
+        }
+        let mouse = self.page()?.mouse();
+        self.guarded("mouseDown", PROMPT, mouse.down(None)).await?;
+        let moved = self.move_onto(&onto).await;
+        if moved.is_err() {
+            // Let go where nothing is dropped.
+            let _ = self
+                .guarded("mouseMove", PROMPT, mouse.move_to(0.0, 0.0, None))
+                .await;
+        }
+        let released = self.guarded("mouseUp", PROMPT, mouse.up(None)).await;
+        let ended = moved.and(released).map_err(|error| {
+            let message = format!("the element was pressed, but not dragged: {error}");
+            BrowserError::new(BrowserErrorKind::Timeout, message)
+        });
+        self.explained(Ok(()), target, "dragTo", false).await?;
+        ended.map_err(|error| error.at("dragTo", &target.selector()))
+    }
+
+    /// Moves the pointer to the middle of an element, on a way that lists can follow.
+    async fn move_onto(&mut self, onto: &Locator) -> Result<(), BrowserError> {
+        let shown = onto.scroll_into_view_if_needed();
+        self.guarded("scrollIntoView", PROMPT, shown).await?;
+        let place = self
+            .guarded("boundingBox", PROMPT, onto.bounding_box())
+            .await?;
+        let Some(place) = place else {
+            let message = "what it is dragged to is not visible any more";
+            return Err(BrowserError::new(
+                BrowserErrorKind::ElementNotFound,
+                message,
+            ));
+        };
+        let (x, y) = (place.x + place.width / 2.0, place.y + place.height / 2.0);
+        let way = MouseOptions::builder().steps(DRAG_STEPS).build();
+        let moved = self.page()?.mouse();
+        self.guarded("mouseMove", PROMPT, moved.move_to(x, y, way))
+            .await
+    }
+
     /// Turns the wheel over the middle of the page: by most of what it shows, or to its beginning or end.
     ///
     /// # Errors
@@ -375,16 +451,13 @@ impl BrowserBridge {
     /// Whether they say so now. They are asked again at the first event of the action.
     async fn arm(&mut self, target: &ElementAddress, guard: Option<&Guard>) -> bool {
         let Some(guard) = guard else { return true };
-        let documents = target.documents();
-        let item = guard.item.as_ref().and_then(|(address, text)| {
-            let around = address.documents();
-            (around.len() == documents.len()).then(|| (around.last().cloned(), text))
-        });
-        let wanted = json!({
-            "own": guard.own,
-            "item": item.as_ref().map(|(paths, _)| paths),
-            "text": item.as_ref().map(|(_, text)| text),
-        });
+        let mut wanted = watched(target, guard);
+        if let Some((other, guard)) = &guard.also
+            && other.is_in_document_of(target)
+        {
+            wanted["also"] = watched(other, guard);
+            wanted["also"]["paths"] = json!(other.documents().last());
+        }
         self.is_guarded = true;
         self.ask(target, "arm", Some(&wanted.to_string())).await != Value::Bool(false)
     }
@@ -464,7 +537,7 @@ impl BrowserBridge {
         let x = point[0].as_f64().unwrap_or(0.0) + begins[0];
         let y = point[1].as_f64().unwrap_or(0.0) + begins[1];
         let page = self.page()?;
-        let options = playwright_rs::protocol::MouseOptions::builder()
+        let options = MouseOptions::builder()
             .click_count(if kind == ClickKind::Double { 2 } else { 1 })
             .button(button(kind))
             .build();
@@ -580,6 +653,17 @@ impl BrowserBridge {
         };
         found.at(call, &target.selector())
     }
+}
+
+/// What our script is told to watch over.
+fn watched(target: &ElementAddress, guard: &Guard) -> Value {
+    let item = guard.item.as_ref();
+    let item = item.filter(|(address, _)| address.is_in_document_of(target));
+    json!({
+        "own": guard.own,
+        "item": item.map(|(address, _)| json!(address.documents().last())),
+        "text": item.map(|(_, text)| text),
+    })
 }
 
 fn button(kind: ClickKind) -> MouseButton {

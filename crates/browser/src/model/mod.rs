@@ -19,10 +19,7 @@ use std::future::Future;
 
 use cuecard_browser_steps::question::{Answer, Prompt, Question};
 
-pub use cassette::{
-    Cassette, CassetteMode, ModelIdentity, RecordedAudience, RecordedStage, RecordingStage,
-    cassette_schema,
-};
+pub use cassette::{Cassette, CassetteMode, ModelIdentity, cassette_schema};
 pub use client::HttpModelClient;
 pub use error::{InterpretError, InterpretErrorKind};
 pub use interpreter::{ModelClient, ModelInterpreter};

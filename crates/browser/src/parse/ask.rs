@@ -30,6 +30,7 @@ pub(super) struct ParseQuestion<'a> {
 pub(super) struct Answered {
     pub step: IntermediateStep,
     pub target: Option<NodeId>,
+    pub to: Option<NodeId>,
     /// Words for what must not be there, which has no index.
     pub intent: Option<Intent>,
 }
@@ -63,7 +64,10 @@ impl ParseQuestion<'_> {
             }
         };
         match interpretation.answer {
-            Answer::Act { step, target } => self.act(*step, target),
+            Answer::Act { step, target, to } => {
+                let answered = self.act(*step, target)?;
+                Ok(Answered { to, ..answered })
+            }
             Answer::Unclear { reason, candidates } => Err(self.unclear(&reason, &candidates)),
         }
     }
@@ -93,6 +97,7 @@ impl ParseQuestion<'_> {
                     }),
                     span: 0..0,
                     pool: Pool::Anything,
+                    to: None,
                 })
             }
             _ => None,
@@ -100,6 +105,7 @@ impl ParseQuestion<'_> {
         Ok(Answered {
             step,
             target,
+            to: None,
             intent,
         })
     }

@@ -2,7 +2,7 @@
 
 use cuecard_browser_steps::model::{
     ActionKind, AssertKind, BrowserAction, BrowserAssertion, InputValue, IntermediateStep,
-    TestStep, Translator,
+    StepElement, TestStep, Translator,
 };
 use cuecard_page::dom::NodeId;
 use cuecard_page::selector::{Finder, Pattern, Selector};
@@ -26,6 +26,8 @@ pub(super) struct Done<'a> {
     pub outcome: &'a Outcome,
     /// The index that the element had when it was chosen.
     pub index: Option<u32>,
+    /// What it was dragged to.
+    pub to: Option<NodeId>,
     /// Whether the author said what becomes of dialogs.
     pub expects_dialogs: bool,
 }
@@ -39,10 +41,10 @@ pub(super) fn step(
 ) -> TestStep {
     let action = done.step.action_type;
     let mut step = TestStep::new(done.id, values.named(&done.action.text), action);
-    step.observed = done.outcome.observed();
+    step.observed = done.outcome.observed.clone();
     step.observed.cut = done.cut;
-    step.dom_structure_snapshot = done.page_text;
-    step.full_dom_snapshot = done.full_dom;
+    step.context.dom_structure_snapshot = done.page_text;
+    step.context.full_dom_snapshot = done.full_dom;
     step.translator = Some(match done.translator {
         Translator::Rules if done.step.meant.is_some() => Translator::Words,
         translator => translator,
@@ -138,8 +140,24 @@ pub(super) fn step(
         }
     }
     step.selector = step.selectors.first().cloned();
+    if let Some(to) = done.to {
+        let place = done.intent.and_then(|intent| intent.to.as_deref());
+        let place = place.map(|place| finder.whole_place(place));
+        let phrase = place.as_ref().and_then(|place| place.phrase.as_ref());
+        if let Some(known) = finder.identify(to, phrase) {
+            step.observed.warnings.extend(known.warning);
+            let selectors = known.selectors.iter();
+            step.to = Some(StepElement {
+                selectors: selectors
+                    .map(|selector| selector.with_texts(&mut change).to_string())
+                    .collect(),
+                fingerprint: Some(known.fingerprint.with_texts(refer)),
+                index: done.step.to,
+            });
+        }
+    }
     if !done.expects_dialogs {
-        let told = done.outcome.dialogs.iter().map(|dialog| {
+        let told = done.outcome.observed.dialogs.iter().map(|dialog| {
             let how = match dialog.accepted {
                 true => "accepted",
                 false => "dismissed",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cuecard_browser_steps::model::{
     ActionKind, BrowserAction, ErrorInfo, IntermediateStep, Observed, OnFailure, ParseStatus,
-    StepsFile, TestStep, Translator, TranslatorChoice, step_id,
+    Severity, StepsFile, TestStep, Translator, TranslatorChoice, step_id,
 };
 use cuecard_browser_steps::question::PreviousStep;
 use cuecard_page::dom::NodeId;
@@ -50,6 +50,8 @@ impl From<Failure> for Ended {
 struct Understood {
     step: IntermediateStep,
     target: Option<NodeId>,
+    /// What that is dragged to.
+    to: Option<NodeId>,
     intent: Option<Intent>,
     translator: Translator,
     /// The state that `target` is in.
@@ -90,7 +92,7 @@ pub async fn parse<S: Stage, I: Interpreter, A: ParseObserver>(
     };
     let ended_by = parse.run().await;
     let mut file = parse.file;
-    let is_error = |error: &ErrorInfo| !error.is_warning;
+    let is_error = |error: &ErrorInfo| !error.is_warning();
     file.status = match file.errors.iter().any(is_error) || ended_by.is_some() {
         false => ParseStatus::Success,
         true if file.test_steps.is_empty() => ParseStatus::Failed,
@@ -136,7 +138,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             .open(&scenario.url, WaitPolicy::Whole, self.total.and(limit))
             .await;
         match opened {
-            Ok(outcome) => self.file.observed = outcome.observed(),
+            Ok(outcome) => self.file.observed = outcome.observed,
             Err(failure) => {
                 let info = self.info(None, &scenario.url, &failure, false);
                 self.file.errors.push(ErrorInfo {
@@ -262,9 +264,9 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         self.previous = Some(PreviousStep {
             action: action.text.clone(),
             error: None,
-            url: outcome.url.clone(),
+            url: outcome.observed.url.clone().unwrap_or_default(),
         });
-        if let Some(text) = &outcome.extracted_content {
+        if let Some(text) = &outcome.observed.extracted_content {
             self.file.extracted_content = Some(text.clone());
         }
         self.file.test_steps.push(step);
@@ -299,7 +301,10 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                 .map(|words| named(words))
                 .collect(),
             help: failure.help.as_deref().map(named),
-            is_warning,
+            severity: match is_warning {
+                true => Severity::Warning,
+                false => Severity::Error,
+            },
         }
     }
 
@@ -336,13 +341,14 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         });
         let scene = Arc::clone(&understood.scene);
         let step = &understood.step;
-        let aim = match (step.assertion.is_some(), understood.target) {
-            (false, Some(target)) => ActionTarget::at(self.finder(&scene), target),
-            _ => None,
+        let at = |id: Option<NodeId>| {
+            let id = id.filter(|_| step.assertion.is_none())?;
+            ActionTarget::at(self.finder(&scene), id)
         };
         let deed = StageAction {
             step,
-            aim,
+            aim: at(understood.target),
+            to: at(understood.to),
             limits,
             wait_for: None,
             settling: WaitPolicy::Whole,
@@ -370,11 +376,15 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             full_dom: self.request.full_dom.then(|| full_dom(&understood.scene)),
             outcome: &outcome,
             index: understood.index,
+            to: understood.to,
             expects_dialogs: self.request.options.get("onDialog").is_some(),
         };
         let kept = keep::step(done, self.finder(&scene), &elements, &self.request.values);
         // With what the step itself gives to think about.
-        outcome.warnings.clone_from(&kept.observed.warnings);
+        outcome
+            .observed
+            .warnings
+            .clone_from(&kept.observed.warnings);
         Ok((Box::new(kept), outcome))
     }
 
@@ -413,6 +423,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                 match meaning {
                     Meaning::Clear {
                         target,
+                        to,
                         step,
                         intent,
                     } => {
@@ -421,6 +432,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                         let understood = Understood {
                             step: *step,
                             target,
+                            to,
                             intent: intent.map(|intent| *intent),
                             translator: Translator::Rules,
                             scene,
@@ -567,28 +579,34 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         let Answered {
             step,
             target,
+            to,
             intent,
         } = answered;
         let index = index_of(scene, target);
         let mut understood = Understood {
             step,
             target,
+            to,
             intent,
             translator: Translator::Model,
             scene: Arc::clone(scene),
             index,
         };
-        let Some(mut identity) = target.and_then(|id| identity(self.finder(scene), id)) else {
+        let Some(mut own) = target.and_then(|id| identity(self.finder(scene), id)) else {
             return Ok(understood);
         };
+        let mut onto = to.and_then(|id| identity(self.finder(scene), id));
         // One look, however long the model took.
         let soon = Deadline::after(BEFORE_A_MODEL);
         let Some(now) = self.stage.look_again(soon).await? else {
             return Ok(understood);
         };
-        match identity.find(self.finder(&now)).elements.as_slice() {
-            [id] => {
-                understood.target = Some(*id);
+        let mut find = |identity: &mut ByIdentity| identity.find(self.finder(&now)).elements.pop();
+        let to_now = onto.as_mut().and_then(&mut find);
+        match find(&mut own) {
+            Some(id) if to_now.is_some() == to.is_some() => {
+                understood.target = Some(id);
+                understood.to = to_now;
                 understood.scene = now;
                 Ok(understood)
             }
@@ -654,12 +672,15 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         match (choice, intent) {
             (Choice::Skip, _) => Err(Ended::Skipped),
             (Choice::Quit, _) => Err(Ended::Quit),
-            (Choice::Pick(place), Some(intent)) if place < candidates.len() => {
+            (Choice::Pick(place), Some(intent))
+                if place < candidates.len() && intent.to.is_none() =>
+            {
                 let target = Some(candidates[place]);
                 let page = self.page_text(scene, &action.text, true)?;
                 let understood = Understood {
                     step: intent.step.clone(),
                     target,
+                    to: None,
                     intent: None,
                     translator: Translator::Rules,
                     index: index_of(scene, target),
@@ -746,7 +767,10 @@ fn index_of(scene: &PageState, target: Option<NodeId>) -> Option<u32> {
 fn told(understood: &Understood, finder: Finder<'_>) -> String {
     let step = &understood.step;
     if let Some(target) = understood.target {
-        return finder.in_words(target);
+        let to = understood
+            .to
+            .map(|to| format!(" to {}", finder.in_words(to)));
+        return finder.in_words(target) + &to.unwrap_or_default();
     }
     match (step.action_type, &step.url, &step.key) {
         (ActionKind::Navigate, Some(url), _) => url.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuecard_browser_steps::format::read;
 use cuecard_browser_steps::model::{
-    ActionKind, BrowserScenario, IntermediateStep, ParseStatus, Translator,
+    ActionKind, BrowserScenario, InputValue, IntermediateStep, ParseStatus, Translator,
 };
 use cuecard_browser_steps::question::{Answer, Prompt, Question};
 use cuecard_page::dom::DomProcessor;
@@ -54,10 +54,7 @@ impl Stage for Scripted {
     async fn open(&mut self, url: &str, _: WaitPolicy, _: Deadline) -> Result<Outcome, Failure> {
         match self.opened.take() {
             Some(failure) => Err(failure),
-            None => Ok(Outcome {
-                url: url.to_owned(),
-                ..Outcome::default()
-            }),
+            None => Ok(opened(url)),
         }
     }
 
@@ -79,12 +76,8 @@ impl Stage for Scripted {
         deed: &StageAction<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
-        self.done.push(deed.to_json());
-        let outcome = self.outcomes.pop_front().unwrap_or(Ok(Outcome {
-            url: "https://shop.example/".to_owned(),
-            settle: Some("quiet".to_owned()),
-            ..Outcome::default()
-        }))?;
+        self.done.push(in_json(deed));
+        let outcome = self.outcomes.pop_front().unwrap_or(Ok(quiet()))?;
         if deed.step.assertion.is_none() {
             return Ok(Performed {
                 outcome,
@@ -130,6 +123,7 @@ impl Interpreter for Told {
                     true => Answer::Act {
                         step: Box::new(step),
                         target: Some(target),
+                        to: None,
                     },
                     false => Answer::Unclear {
                         reason: "it is outside".to_owned(),
@@ -224,6 +218,7 @@ async fn each_sentence_becomes_a_step_with_what_finds_its_element_again() {
     assert_eq!(click.fingerprint.as_ref().expect("one").name, "Log in");
     assert!(
         click
+            .context
             .dom_structure_snapshot
             .contains("[1] button \"Log in\"")
     );
@@ -259,7 +254,7 @@ async fn several_candidates_are_listed_and_nothing_is_done() {
     assert_eq!(file.errors[0].code, codes::BROWSER_AMBIGUOUS.name());
     assert_eq!(file.errors[0].candidates.len(), 2);
     // What was not tried is listed.
-    assert!(file.errors[1].is_warning && file.errors[1].message.contains("not tried"));
+    assert!(file.errors[1].is_warning() && file.errors[1].message.contains("not tried"));
     assert!(stage.done.is_empty());
 }
 
@@ -308,7 +303,7 @@ async fn an_optional_action_may_fail_and_others_stop_or_not() {
     stage.outcomes = [covered()].into();
     let parsed_optional = parsed(&mut stage, optional).await.file;
     assert_eq!(parsed_optional.status, ParseStatus::Success);
-    assert!(parsed_optional.errors[0].is_warning);
+    assert!(parsed_optional.errors[0].is_warning());
     assert_eq!(parsed_optional.test_steps.len(), 1);
 
     let actions = json!(["click 'Log in'", "click 'Log in'"]);
@@ -332,7 +327,7 @@ async fn a_lost_browser_ends_everything() {
     let parsed = parsed_with::<NoInterpreter>(&mut stage, None, &actions, options).await;
     assert_eq!(stage.done.len(), 1);
     assert!(parsed.ended_by.expect("it ended").is(codes::BROWSER_LOST));
-    assert!(!parsed.file.errors[0].is_warning);
+    assert!(!parsed.file.errors[0].is_warning());
 }
 
 #[tokio::test]
@@ -379,7 +374,7 @@ async fn a_model_is_asked_only_about_what_the_rules_cannot_read() {
     assert!(told.1[0].previous.contains("succeeded"));
     let step = &parsed.file.test_steps[1];
     assert_eq!(step.translator, Some(Translator::Model));
-    assert_eq!(step.dom_structure_snapshot, told.1[0].page);
+    assert_eq!(step.context.dom_structure_snapshot, told.1[0].page);
 }
 
 #[tokio::test]
@@ -543,4 +538,53 @@ async fn a_model_is_asked_about_a_page_that_is_at_rest() {
     let asked = format!("{:?}", interpreter.1[0]);
     assert!(asked.contains("Log in"), "{asked}");
     assert_eq!(stage.looks, 5);
+}
+
+/// What is done, with references instead of values.
+fn in_json(deed: &StageAction<'_>) -> Json {
+    let step = deed.step;
+    let mut told = json!({"action": step.action_type.as_str()});
+    let mut put = |key: &str, value: Option<Json>| {
+        if let Some(value) = value {
+            told[key] = value;
+        }
+    };
+    put(
+        "target",
+        deed.aim.as_ref().map(|aim| json!(aim.address.selector())),
+    );
+    put(
+        "to",
+        deed.to.as_ref().map(|to| json!(to.address.selector())),
+    );
+    put("value", step.input_value.as_ref().map(InputValue::to_json));
+    put("url", step.url.as_ref().map(|url| json!(url)));
+    put("key", step.key.as_ref().map(|key| json!(key)));
+    put("direction", step.direction.map(|way| json!(way.as_str())));
+    put("durationMs", step.duration_ms.map(|time| json!(time)));
+    put(
+        "assertion",
+        step.assertion.as_ref().map(|assertion| {
+            json!({
+                "kind": assertion.kind.as_str(),
+                "expected": assertion.expected,
+                "negate": assertion.negate,
+                "match": assertion.matching,
+                "compare": assertion.compare,
+            })
+        }),
+    );
+    told
+}
+
+fn opened(url: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    outcome.observed.url = Some(url.to_owned());
+    outcome
+}
+
+fn quiet() -> Outcome {
+    let mut outcome = opened("https://shop.example/");
+    outcome.observed.settle = Some("quiet".to_owned());
+    outcome
 }

@@ -27,6 +27,8 @@ pub(super) enum Meaning {
     /// This element, or none if it needs none.
     Clear {
         target: Option<NodeId>,
+        /// What that is dragged to.
+        to: Option<NodeId>,
         /// What is done with it.
         step: Box<IntermediateStep>,
         /// What finds it on each new state, if words do.
@@ -99,8 +101,9 @@ pub(super) fn meaning(
         }
     };
     match finder.resolve(intent) {
-        Translation::Step { target, step } => Meaning::Clear {
+        Translation::Step { target, to, step } => Meaning::Clear {
             target,
+            to,
             step,
             intent: Some(intent.clone()),
         },
@@ -116,6 +119,7 @@ pub(super) fn meaning(
             by_gist(sentence, finder).unwrap_or_else(|| match may_be_absent(intent) {
                 true => Meaning::Clear {
                     target: None,
+                    to: None,
                     step: Box::new(intent.step.clone()),
                     intent: Some(intent.clone()),
                 },
@@ -138,6 +142,7 @@ fn by_gist(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
     let meant = finder.gist(sentence)?;
     Some(Meaning::Clear {
         target: Some(meant.target),
+        to: None,
         step: Box::new(meant.step),
         intent: None,
     })

@@ -7,11 +7,17 @@ use crate::stage::Values;
 
 /// The element of a step as its sentence has it, with what it was if that says nothing of it: `'Delete' button in the
 /// 'Bob Brown' row`.
-pub(super) fn meant(step: &TestStep, fingerprint: Option<&Fingerprint>, values: &Values) -> String {
+pub(super) fn meant(
+    step: &TestStep,
+    fingerprint: Option<&Fingerprint>,
+    values: &Values,
+    is_destination: bool,
+) -> String {
     let role = fingerprint.map_or("", |known| known.role.as_str());
     let phrase = match understand(&step.description) {
         // Its form was none on its page.
         _ if step.translator == Some(Translator::Words) => None,
+        Understanding::Understood(intent) if is_destination => intent.to.and_then(|to| to.phrase),
         Understanding::Understood(intent) => intent.phrase,
         Understanding::NotUnderstood { .. } | Understanding::Compound { .. } => None,
     };
@@ -67,11 +73,11 @@ mod tests {
             ("get rid of the scarf", "'Remove from basket' button"),
         ] {
             let step = TestStep::new("st-1", sentence, ActionKind::Click);
-            let words = meant(&step, Some(&button), &Values::default());
+            let words = meant(&step, Some(&button), &Values::default(), false);
             assert_eq!(words, expected, "{sentence}");
         }
         let step = TestStep::new("st-1", "get rid of it", ActionKind::Click);
-        let nameless = meant(&step, None, &Values::default());
+        let nameless = meant(&step, None, &Values::default(), false);
         assert_eq!(nameless, "element of `get rid of it`");
     }
 }

@@ -25,6 +25,10 @@ pub(super) struct Memory {
     words: String,
     /// The sentence, if it was understood by all of its words: each of them must still say that it is this element.
     sentence: Option<String>,
+    /// Whether it is what another one is dragged to.
+    is_destination: bool,
+    /// What it is dragged to.
+    to: Option<Box<Memory>>,
 }
 
 /// What the steps of a file remember; none where a step is about no element.
@@ -35,7 +39,16 @@ pub fn memories(file: &StepsFile, values: &Values) -> Result<Memories, Vec<Diagn
     let mut found = Vec::new();
     let mut all = Vec::with_capacity(file.test_steps.len());
     for (place, step) in file.test_steps.iter().enumerate() {
-        match memory(step, values) {
+        let to = step.about_destination();
+        let to = to.map_or(Ok(None), |step| memory(&step, values, true));
+        let own = memory(step, values, false);
+        match own.and_then(|own| {
+            let to = to.map_err(|(_, message)| ("to", message))?;
+            Ok(own.map(|own| Memory {
+                to: to.map(Box::new),
+                ..own
+            }))
+        }) {
             Ok(memory) => all.push(memory),
             Err((key, message)) => {
                 let message = format!("step {}: {message}", place + 1);
@@ -64,7 +77,11 @@ impl Memories {
     }
 }
 
-fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static str, String)> {
+fn memory(
+    step: &TestStep,
+    values: &Values,
+    is_destination: bool,
+) -> Result<Option<Memory>, (&'static str, String)> {
     let mut selectors = Vec::with_capacity(step.selectors.len());
     for text in &step.selectors {
         let selector: Selector = text
@@ -92,13 +109,15 @@ fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static 
         .as_ref()
         .filter(|_| !is_beside_label)
         .map(|fingerprint| fingerprint.with_texts(|text| values.in_words(text)));
-    let words = meant(step, fingerprint.as_ref(), values);
+    let words = meant(step, fingerprint.as_ref(), values, is_destination);
     let is_by_words = step.translator == Some(Translator::Words);
     Ok(Some(Memory {
         selectors,
         fingerprint,
         words,
         sentence: is_by_words.then(|| step.description.clone()),
+        is_destination,
+        to: None,
     }))
 }
 
@@ -118,6 +137,18 @@ pub(super) struct Judged {
 }
 
 impl Memory {
+    /// The element, and what it is dragged to.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.to.as_deref())
+    }
+
+    /// What a page says about each of them; none if it is not known what one was.
+    pub(super) fn judge_all(&self, finder: Finder<'_>) -> Option<Vec<Judged>> {
+        self.all()
+            .map(|memory| memory.judge(finder, None))
+            .collect()
+    }
+
     /// Whether the element is still there; none if it is not known what it was. `claim` is what must hold of it.
     pub(super) fn judge(
         &self,
@@ -208,7 +239,11 @@ impl Memory {
         place: usize,
         values: &Values,
     ) -> Option<HealedStep> {
-        let old = step.fingerprint.as_ref()?.called();
+        let fingerprint = match self.is_destination {
+            true => step.to.as_ref()?.fingerprint.as_ref(),
+            false => step.fingerprint.as_ref(),
+        };
+        let old = fingerprint?.called();
         let renamed = self.healed(finder, (proposed, check), step, place, values)?;
         let kept = references(renamed.fingerprint.called());
         let is_said = references(old).iter().all(|name| kept.contains(name));
@@ -228,6 +263,7 @@ impl Memory {
         let known = finder.identify_again(target, self.fingerprint.as_ref()?)?;
         Some(HealedStep {
             place,
+            is_destination: self.is_destination,
             id: step.id.clone(),
             description: step.description.clone(),
             reason: refer(check),

@@ -114,7 +114,7 @@ async fn play_steps<S: Stage + PageInspector>(
         } = play_step(replay, stage, recorder, place, whole, stop, played).await;
         recorder.settle();
         told.step(shown);
-        played.summary.healed += usize::from(healed.is_some());
+        played.summary.healed += usize::from(!healed.is_empty());
         played.healed.extend(healed);
         played.renamed.extend(renamed);
         played.screenshots.extend(screenshots);
@@ -169,7 +169,7 @@ pub(super) async fn open<S: Stage>(
         ..BrowserResult::default()
     };
     match &opened {
-        Ok(outcome) => result.observed = outcome.observed(),
+        Ok(outcome) => result.observed = outcome.observed.clone(),
         Err(failure) => result.error = Some(step_error(failure)),
     }
     for event in browser_opened(&result) {

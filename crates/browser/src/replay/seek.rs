@@ -12,6 +12,7 @@ use cuecard_page::selector::Finder;
 use super::Replay;
 use super::inspector::PageInspector;
 use super::memory::{Judged, Memory};
+use crate::ElementAddress;
 use crate::stage::{ActionTarget, Deadline, Failure, PageState, Stage};
 use cuecard_runtime::clock::Stopwatch;
 
@@ -28,10 +29,12 @@ pub(super) struct Found {
     pub(super) id: NodeId,
     /// How it is acted on.
     pub(super) aim: ActionTarget,
+    /// What it is dragged to, and how that is acted on.
+    pub(super) to: Option<ActionTarget>,
     /// What speaks for it.
     pub(super) judged: Judged,
-    /// What it is known by now, if it is not as it was.
-    pub(super) healed: Option<HealedStep>,
+    /// What they are known by now, of those that are not as they were.
+    pub(super) healed: Vec<HealedStep>,
 }
 
 /// Why there is nothing to act on.
@@ -70,12 +73,12 @@ pub(super) async fn seek<S: Stage + PageInspector>(
     let attribute = replay.options.test_id_attribute.as_str();
     let boxed = |failure: Failure| Box::new(NotFound::from(failure));
     let mut scene = stage.look().await.map_err(boxed)?;
-    let mut steady: Option<(ActionTarget, Stopwatch)> = None;
+    let mut steady: Option<(Vec<ElementAddress>, Stopwatch)> = None;
     let mut was_shown = false;
     let mut is_last = false;
     loop {
         let finder = Finder::new(&scene.state, attribute);
-        let Some(judged) = memory.judge(finder, None) else {
+        let Some(all) = memory.judge_all(finder) else {
             // Steps are looked at before they are played.
             let failure = Failure::new(
                 cuecard_source::diagnostic::codes::BROWSER_STEPS,
@@ -83,18 +86,26 @@ pub(super) async fn seek<S: Stage + PageInspector>(
             );
             return Err(boxed(failure));
         };
-        let target = judged.verdict.target();
-        let found = target.and_then(|id| Some((id, ActionTarget::at(finder, id)?)));
-        let is_certain = match (&judged.verdict, &found) {
-            (Verdict::Same { is_certain, .. }, Some(_)) if *is_certain => true,
-            (verdict, Some((_, aim)))
-                if replay.heals || matches!(verdict, Verdict::Same { .. }) =>
-            {
+        let targets = all.iter().map(|judged| judged.verdict.target());
+        let found: Option<Vec<NodeId>> = targets.collect();
+        let aims = found.as_ref().and_then(|found| {
+            let aims = found.iter().map(|&id| ActionTarget::at(finder, id));
+            aims.collect::<Option<Vec<_>>>()
+        });
+        let is_same = |judged: &Judged| matches!(judged.verdict, Verdict::Same { .. });
+        let are_certain = all
+            .iter()
+            .all(|judged| matches!(judged.verdict, Verdict::Same { is_certain, .. } if is_certain));
+        let is_certain = match &aims {
+            Some(_) if are_certain => true,
+            Some(aims) if replay.heals || all.iter().all(is_same) => {
+                let places: Vec<ElementAddress> =
+                    aims.iter().map(|aim| aim.address.clone()).collect();
                 let since = match &steady {
-                    Some((known, since)) if known.address == aim.address => *since,
+                    Some((known, since)) if *known == places => *since,
                     _ => Stopwatch::start(),
                 };
-                steady = Some((aim.clone(), since));
+                steady = Some((places, since));
                 since.elapsed() >= STEADY || is_last
             }
             _ => {
@@ -102,7 +113,10 @@ pub(super) async fn seek<S: Stage + PageInspector>(
                 false
             }
         };
-        if let (true, Some((id, aim))) = (is_certain, found) {
+        let pairs = || memory.all().zip(&all);
+        if let (true, Some(found), Some(aims)) = (is_certain, found, aims) {
+            let (id, mut aims) = (found[0], aims.into_iter());
+            let Some(aim) = aims.next() else { continue };
             if replay.is_pictured && !was_shown && !is_in_view(&scene.state, id) {
                 // A picture is to show the element; it would be brought into view to be acted on in any case.
                 was_shown = true;
@@ -110,17 +124,18 @@ pub(super) async fn seek<S: Stage + PageInspector>(
                 scene = stage.look().await.map_err(boxed)?;
                 continue;
             }
-            let healed = match &judged.verdict {
+            let healed = pairs().filter_map(|(memory, judged)| match &judged.verdict {
                 Verdict::Healed { id, check } => {
                     memory.healed(finder, (*id, check), step, place, replay.values)
                 }
                 _ => None,
-            };
+            });
             return Ok(Found {
                 id,
                 aim,
-                judged,
-                healed,
+                to: aims.next(),
+                healed: healed.collect(),
+                judged: worst(all),
                 scene: Arc::clone(&scene),
             });
         }
@@ -129,13 +144,14 @@ pub(super) async fn seek<S: Stage + PageInspector>(
             // What was found so far is all that there is.
             None if !is_last => is_last = true,
             None => {
-                let mut failure = judged.failure();
-                let renamed = match &judged.verdict {
+                let renamed = pairs().find_map(|(memory, judged)| match &judged.verdict {
                     Verdict::Renamed { id, check } => {
                         memory.renamed(finder, (*id, check), step, place, replay.values)
                     }
                     _ => None,
-                };
+                });
+                let judged = worst(all);
+                let mut failure = judged.failure();
                 if renamed.is_some() {
                     failure.help = Some(format!(
                         "if it is the same element, accept its new name: `cuecard play {} --accept-rename {}`",
@@ -152,6 +168,18 @@ pub(super) async fn seek<S: Stage + PageInspector>(
             }
         }
     }
+}
+
+/// What is said of several elements: what keeps one of them from being acted on, else what changed.
+pub(super) fn worst(all: Vec<Judged>) -> Judged {
+    let rank = |judged: &Judged| match (&judged.verdict, judged.verdict.target()) {
+        (Verdict::Same { .. }, _) => 2,
+        (_, Some(_)) => 1,
+        (_, None) => 0,
+    };
+    let mut all = all;
+    all.sort_by_key(rank);
+    all.swap_remove(0)
 }
 
 fn is_in_view(state: &DomState, id: NodeId) -> bool {

@@ -35,8 +35,8 @@ pub(super) struct Ended {
     pub(super) status: StepStatus,
     /// Why it failed.
     pub(super) failure: Option<Failure>,
-    /// What its element is known by now.
-    pub(super) healed: Option<HealedStep>,
+    /// What its elements are known by now.
+    pub(super) healed: Vec<HealedStep>,
     /// What may be its element under a new name.
     pub(super) renamed: Option<HealedStep>,
     /// What a report shows of it.
@@ -53,7 +53,7 @@ struct Playing<'a, 'r> {
     step: &'a TestStep,
     place: usize,
     told: BrowserStep,
-    healed: Option<HealedStep>,
+    healed: Vec<HealedStep>,
     renamed: Option<HealedStep>,
     scene: Option<Arc<PageState>>,
 }
@@ -95,7 +95,7 @@ pub(super) async fn play_step<S: Stage + PageInspector>(
         step,
         place,
         told: shown(step, number),
-        healed: None,
+        healed: Vec::new(),
         renamed: None,
         scene: None,
     };
@@ -167,11 +167,14 @@ impl Playing<'_, '_> {
         let judged = found.as_ref().map(|found| found.judged.clone());
         self.look_at(stage, found.as_ref().map(|found| (&found.scene, found.id)))
             .await;
-        let aim = found.map(|found| {
+        let (aim, to) = found.map_or((None, None), |found| {
             self.healed = found.healed;
-            found.aim
+            (Some(found.aim), found.to)
         });
-        self.told.target = aim.as_ref().map(|aim| aim.words.clone());
+        self.told.target = aim.as_ref().map(|aim| match &to {
+            Some(to) => format!("{} to {}", aim.words, to.words),
+            None => aim.words.clone(),
+        });
         recorder.record(browser_call(
             self.step,
             self.told.target.as_deref(),
@@ -179,8 +182,16 @@ impl Playing<'_, '_> {
         ));
         // What is recorded so far outlives whatever is done now.
         recorder.settle();
-        self.perform(stage, recorder, attempt, (aim, judged), limits, began, stop)
-            .await
+        self.perform(
+            stage,
+            recorder,
+            attempt,
+            (aim, to, judged),
+            limits,
+            began,
+            stop,
+        )
+        .await
     }
 
     /// What the step is aimed at before it is performed: assertions and searches find their elements on the way.
@@ -266,7 +277,7 @@ impl Playing<'_, '_> {
         stage: &mut S,
         recorder: &mut Recorder<'_>,
         attempt: u32,
-        (aim, judged): (Option<ActionTarget>, Option<Judged>),
+        (aim, to, judged): (Option<ActionTarget>, Option<ActionTarget>, Option<Judged>),
         limits: Limits,
         began: Duration,
         stop: &CancellationToken,
@@ -275,6 +286,7 @@ impl Playing<'_, '_> {
         let deed = StageAction {
             step: &intent,
             aim,
+            to,
             limits,
             wait_for: self.step.wait_for,
             settling: WaitPolicy::as_recorded(self.step.observed.settle.as_deref()),
@@ -297,7 +309,7 @@ impl Playing<'_, '_> {
         };
         let judged = judged.or(targets.judged);
         if targets.healed.is_some() {
-            self.healed = targets.healed;
+            self.healed = targets.healed.into_iter().collect();
         }
         if self.told.target.is_none() {
             self.told.target = targets.words;
@@ -308,10 +320,10 @@ impl Playing<'_, '_> {
             self.scene.clone_from(&performed.scene);
         }
         let observed = match &outcome {
-            Ok(performed) => performed.outcome.observed(),
+            Ok(performed) => performed.outcome.observed.clone(),
             Err(_) => Observed::default(),
         };
-        let healed = self.healed.as_ref().filter(|_| outcome.is_ok());
+        let healed = self.healed.first().filter(|_| outcome.is_ok());
         let result = BrowserResult {
             verdict: judged.as_ref().map(|judged| judged.told.word.clone()),
             reason: healed.map(|healed| healed.reason.clone()),
@@ -381,7 +393,8 @@ impl Playing<'_, '_> {
             recorder.record(kept.event);
         }
         self.tell_page(stage);
-        let healed = self.healed.filter(|_| status == StepStatus::Passed);
+        let mut healed = self.healed;
+        healed.retain(|_| status == StepStatus::Passed);
         let renamed = self.renamed.filter(|_| status != StepStatus::Passed);
         let error = failure.as_ref().filter(|_| !tried.is_interrupted);
         let finished = StepFinished {
@@ -394,7 +407,7 @@ impl Playing<'_, '_> {
             attempts,
             error: error.map(step_error),
             skipped_by: None,
-            healed: healed.as_ref().map(|healed| healed.reason.clone()),
+            healed: healed.first().map(|healed| healed.reason.clone()),
             outputs: serde_json::Map::new(),
             restored: None,
             element: None,

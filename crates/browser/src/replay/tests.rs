@@ -3,7 +3,9 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cuecard_browser_steps::model::{ActionKind, AssertKind, BrowserAssertion, Observed, OnFailure};
+use cuecard_browser_steps::model::{
+    ActionKind, AssertKind, BrowserAssertion, Observed, OnFailure, StepElement,
+};
 use cuecard_page::dom::DomProcessor;
 use cuecard_page::selector::Finder;
 use cuecard_source::diagnostic::codes;
@@ -396,6 +398,52 @@ fn nothing_else_is_ever_acted_on() {
         assert!(!outcomes.told[0].candidates.is_empty());
         assert_eq!(outcomes.told.len(), 2, "also what was not reached is told");
         assert_eq!(outcomes.told[1].status, None);
+    }
+}
+
+#[test]
+fn nothing_is_dragged_if_one_of_the_two_elements_is_not_the_same() {
+    let old = page(&[("Tea", ""), ("Done", ""), ("Bin", "bin")]);
+    let mut drag = click(&old, "Tea", 1);
+    let to = click(&old, "Done", 1);
+    drag.action = ActionKind::Drag;
+    drag.description = "drag 'Tea' to 'Done'".to_owned();
+    drag.to = Some(StepElement {
+        selectors: to.selectors,
+        fingerprint: to.fingerprint,
+        index: None,
+    });
+    let steps = file(vec![drag]);
+    for (now, expected, message) in [
+        (old, "same", ""),
+        (
+            page(&[("Tea", ""), ("Bin", "bin")]),
+            "gone",
+            "'Done' button not found: no element is button \"Done\"",
+        ),
+        (
+            page(&[("Tea", ""), ("Done", ""), ("Done", "")]),
+            "ambiguous",
+            "can't determine which element is the 'Done' button: 2 elements are button \"Done\"",
+        ),
+        (
+            page(&[("Done", ""), ("Bin", "bin")]),
+            "gone",
+            "'Tea' button not found: no element is button \"Tea\"",
+        ),
+    ] {
+        let mut stage = Scripted::on(&[&now]);
+        let outcomes = played(&steps, &mut stage, |_| ());
+        assert_eq!(word(&outcomes.told[0]), expected);
+        let done: &[&str] = if message.is_empty() {
+            &["button \"Tea\""]
+        } else {
+            &[]
+        };
+        assert_eq!(stage.done, done);
+        let failure = outcomes.played.failure.map(|failure| failure.message);
+        let failure = failure.unwrap_or_default();
+        assert!(failure.ends_with(message), "{failure}");
     }
 }
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 use cuecard_browser_steps::model::browser_notes;
 use cuecard_browser_steps::model::{Observed, TestStep};
 use cuecard_report::browser_html::BrowserStep;
-use cuecard_source::value::{Json, as_text};
+use cuecard_source::value::as_text;
 use cuecard_trace::StepError;
+
+use serde_json::json;
 
 use crate::stage::Failure;
 
@@ -35,7 +37,7 @@ pub(super) fn notes(observed: &Observed) -> Vec<String> {
         .iter()
         .filter(|word| *word == "bounded")
         .map(|_| "the page was still busy when the wait for it ended".to_owned());
-    browser_notes(&Json::Object(observed.to_json()))
+    browser_notes(&json!(observed))
         .into_iter()
         .chain(settle)
         .chain(observed.warnings.iter().cloned())

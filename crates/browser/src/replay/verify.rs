@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::inspector::PageInspector;
 use super::memory::{Judged, Memory};
 use super::play::{OPENING, diagnostic, open};
-use super::seek::seek;
+use super::seek::{seek, worst};
 use super::step::{Ended, play_step};
 use super::told::{shown, step_error};
 use super::{Replay, Replayed};
@@ -164,7 +164,7 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
             let is_same = matches!(judged.verdict, Identity::Same { .. });
             if is_same || self.is_stuck {
                 if is_same {
-                    self.found(place, judged, None, None);
+                    self.found(place, judged, None, Vec::new());
                     if !is_assertion {
                         self.pending.push(place);
                     }
@@ -263,15 +263,10 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
                 self.replayed.summary.passed += usize::from(status == StepStatus::Passed);
                 self.steps[place].told = told;
             }
-            if let Some(healed) = healed
-                && !self
-                    .replayed
-                    .healed
-                    .iter()
-                    .any(|known| known.place == place)
-            {
+            let is_known = |known: &HealedStep| known.place == place;
+            if !healed.is_empty() && !self.replayed.healed.iter().any(is_known) {
                 self.replayed.summary.healed += 1;
-                self.replayed.healed.push(healed);
+                self.replayed.healed.extend(healed);
             }
         }
         Some(())
@@ -322,7 +317,8 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         match self.stage.look().await {
             Ok(scene) => {
                 let attribute = &self.replay.options.test_id_attribute;
-                memory.judge(Finder::new(&scene.state, attribute), None)
+                let all = memory.judge_all(Finder::new(&scene.state, attribute))?;
+                Some(worst(all))
             }
             Err(failure) => {
                 self.fail(None, &failure);
@@ -395,7 +391,7 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         place: usize,
         judged: Judged,
         words: Option<String>,
-        healed: Option<HealedStep>,
+        healed: Vec<HealedStep>,
     ) {
         let told = &mut self.steps[place].told;
         told.target = words;
@@ -403,7 +399,7 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         told.verdict = Some(judged.told);
         told.status = Some(StepStatus::Passed);
         self.replayed.summary.passed += 1;
-        self.replayed.summary.healed += usize::from(healed.is_some());
+        self.replayed.summary.healed += usize::from(!healed.is_empty());
         self.replayed.healed.extend(healed);
     }
 

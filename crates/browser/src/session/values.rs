@@ -23,8 +23,6 @@ pub enum Missing<'a> {
     Ask(&'a mut dyn FnMut(&str) -> Result<String, Diagnostic>),
     /// It has no value, like any other variable that nobody gave; nor must a secret of this name be known.
     Leave,
-    /// It needs none: nothing is typed anywhere.
-    Ignore,
 }
 
 /// Values, and what is wrong with them.
@@ -104,7 +102,6 @@ pub fn bind(
                 Err(error) => diagnostics.push(error),
             },
             Missing::Leave => without_value.push(name.clone()),
-            Missing::Ignore => {}
         }
     }
     let (hidden, open): (Vec<_>, Vec<_>) = all
@@ -234,7 +231,6 @@ mod tests {
             "PIN-482913"
         );
         assert_eq!(bound(Missing::Leave).names, ["UNUSED"]);
-        assert_eq!(bound(Missing::Ignore).names, ["PIN", "UNUSED"]);
         let mut refuse = |_: &str| Err(Diagnostic::error(codes::ARGUMENT, "nobody is there"));
         let refused = bound(Missing::Ask(&mut refuse));
         assert_eq!((refused.names.len(), refused.diagnostics.len()), (2, 1));

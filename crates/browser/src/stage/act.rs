@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_browser_steps::model::{ActionKind, Direction, InputValue, WaitFor};
-use cuecard_page::dom::{DomElement, State};
+use cuecard_page::dom::{DomElement, DomKind, DomState, State};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{SHORTEST_SECRET, Text, as_text};
 use reqwest::Url;
@@ -13,7 +13,7 @@ use reqwest::Url;
 use super::live::{BETWEEN, Before, LiveStage};
 use super::{ActionTarget, Deadline, Failure, Outcome, PageState, Performed, StageAction, Targets};
 use crate::error::{BrowserError, BrowserErrorKind};
-use crate::{ClickKind, ElementAddress, Loaded, Navigation, SearchMove, WaitPolicy};
+use crate::{ClickKind, ElementAddress, Guard, Loaded, Navigation, SearchMove, WaitPolicy};
 
 /// How many times a scroll in search of an element goes on, each way.
 const MOST_SCROLLS: usize = 50;
@@ -54,8 +54,15 @@ impl LiveStage {
             Some(aim) => self.is_download(aim).await,
             None => false,
         };
-        self.bridge
-            .guard(deed.aim.as_ref().map(|aim| aim.guard.clone()));
+        let seen = self.last.clone();
+        let guard = deed.aim.as_ref().map(|aim| Guard {
+            also: deed
+                .to
+                .as_ref()
+                .map(|to| (to.address.clone(), Box::new(to.guard.clone()))),
+            ..aim.guard.clone()
+        });
+        self.bridge.guard(guard);
         match step.action_type {
             ActionKind::Click
                 if step.wants_open.is_some() && step.wants_open == aim(deed)?.is_open => {}
@@ -72,6 +79,10 @@ impl LiveStage {
             ActionKind::Hover => {
                 let target = &aim(deed)?.address;
                 self.bridge.hover(target, limit).await?;
+            }
+            ActionKind::Drag => {
+                let (target, to) = (&aim(deed)?.address, &destination(deed)?.address);
+                self.bridge.drag(target, to, limit).await?;
             }
             ActionKind::Input => self.input(deed).await?,
             ActionKind::Select => self.select(deed).await?,
@@ -103,7 +114,11 @@ impl LiveStage {
             Some(aim) if !aim.address.scope.is_empty() => WaitPolicy::Unwatched,
             _ => deed.settling,
         };
-        self.settled(before, settling, expects_download).await
+        let outcome = self.settled(before, settling, expects_download).await?;
+        match step.action_type {
+            ActionKind::Drag => self.dragged(deed, seen, outcome).await,
+            _ => Ok(outcome),
+        }
     }
 
     /// Goes somewhere: to an address, which may hold references and be relative to the page, or through the history.
@@ -178,6 +193,30 @@ impl LiveStage {
                     .masked(Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help)))
             }
             None => Ok(address.to_string()),
+        }
+    }
+
+    /// Checks that a drag did something: a page on which nothing is another than before did not take it.
+    async fn dragged(
+        &mut self,
+        deed: &StageAction<'_>,
+        seen: Option<Arc<PageState>>,
+        outcome: Outcome,
+    ) -> Result<Outcome, Failure> {
+        let places = [&aim(deed)?.address, &destination(deed)?.address];
+        let now = self.peek().await?;
+        let is_unchanged = seen.is_some_and(|seen| {
+            seen.state.page.document_id == now.state.page.document_id
+                && contents(&seen.state).eq(contents(&now.state))
+                && distance(&seen.state, places) == distance(&now.state, places)
+        });
+        match is_unchanged && outcome.observed.dialogs.is_empty() {
+            false => Ok(outcome),
+            true => Err(Failure {
+                has_acted: true,
+                ..Failure::new(codes::BROWSER_VALUE, "the drag changed nothing on the page")
+            }
+            .help("name the element that can be dragged, and the one that takes it")),
         }
     }
 
@@ -278,7 +317,7 @@ impl LiveStage {
             .extract(&target.address, deed.limits.action)
             .await?;
         let mut outcome = self.outcome(before, None).await;
-        outcome.extracted_content = Some(match is_secret {
+        outcome.observed.extracted_content = Some(match is_secret {
             true => String::new(),
             false => self.told(&read),
         });
@@ -409,6 +448,36 @@ impl LiveStage {
         });
         is_link && self.bridge.gives_file(&aim.address).await
     }
+}
+
+fn destination<'d>(deed: &'d StageAction<'_>) -> Result<&'d ActionTarget, Failure> {
+    let message = "`drag` needs an element to drag to";
+    let missing = || Failure::new(codes::BROWSER_NOT_FOUND, message);
+    deed.to.as_ref().ok_or_else(missing)
+}
+
+/// What a page holds, wherever it is scrolled and whatever has the focus.
+fn contents(state: &DomState) -> impl Iterator<Item = impl PartialEq> {
+    state.nodes.iter().map(|node| match &node.kind {
+        DomKind::Text(run) => (node.parent, run.is_visible, run.text.as_str(), "", None),
+        DomKind::Element(element) => (
+            node.parent,
+            element.is_visible,
+            element.name.as_str(),
+            element.tag_name.as_str(),
+            Some(&element.attributes),
+        ),
+    })
+}
+
+/// How far one element is from another, in whole CSS pixels.
+fn distance(state: &DomState, places: [&ElementAddress; 2]) -> Option<[i64; 2]> {
+    let [from, to] = places.map(|address| {
+        let id = state.by_address(&address.scope, &address.xpath)?;
+        state.element(id)?.rect
+    });
+    let (from, to) = (from?, to?);
+    Some([(to.x - from.x) as i64, (to.y - from.y) as i64])
 }
 
 fn aim<'d>(deed: &'d StageAction<'_>) -> Result<&'d ActionTarget, Failure> {

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use cuecard_browser_steps::model::{InputValue, IntermediateStep, WaitFor};
+use cuecard_browser_steps::model::{IntermediateStep, WaitFor};
 use cuecard_page::dom::{DomElement, NodeId, State};
 use cuecard_page::selector::Finder;
-use cuecard_source::value::Json;
-use serde_json::json;
 
 use crate::{ElementAddress, Guard, WaitPolicy};
 
@@ -17,6 +15,8 @@ pub struct StageAction<'a> {
     pub step: &'a IntermediateStep,
     /// The element that is acted on. None for assertions, whose elements are found on each state.
     pub aim: Option<ActionTarget>,
+    /// The element that it is dragged to.
+    pub to: Option<ActionTarget>,
     /// How long it may take.
     pub limits: Limits,
     /// What a navigation waits for; that it has loaded everything if absent.
@@ -72,42 +72,8 @@ impl ActionTarget {
                     let item = finder.state.element(item)?;
                     Some((ElementAddress::of(item), text))
                 }),
+                also: None,
             },
         })
-    }
-}
-
-impl StageAction<'_> {
-    /// The deed in JSON, with references instead of values: what a recording knows it by.
-    pub fn to_json(&self) -> Json {
-        let step = self.step;
-        let mut told = json!({"action": step.action_type.as_str()});
-        let mut put = |key: &str, value: Option<Json>| {
-            if let Some(value) = value {
-                told[key] = value;
-            }
-        };
-        put(
-            "target",
-            self.aim.as_ref().map(|aim| json!(aim.address.selector())),
-        );
-        put("value", step.input_value.as_ref().map(InputValue::to_json));
-        put("url", step.url.as_ref().map(|url| json!(url)));
-        put("key", step.key.as_ref().map(|key| json!(key)));
-        put("direction", step.direction.map(|way| json!(way.as_str())));
-        put("durationMs", step.duration_ms.map(|time| json!(time)));
-        put(
-            "assertion",
-            step.assertion.as_ref().map(|assertion| {
-                json!({
-                    "kind": assertion.kind.as_str(),
-                    "expected": assertion.expected,
-                    "negate": assertion.negate,
-                    "match": assertion.matching.as_str(),
-                    "compare": assertion.compare.as_str(),
-                })
-            }),
-        );
-        told
     }
 }

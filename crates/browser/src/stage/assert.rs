@@ -53,9 +53,10 @@ impl LiveStage {
                 let since = *held.get_or_insert_with(Stopwatch::start);
                 if !is_absence || since.elapsed() >= STAYS_AWAY {
                     let mut outcome = self.outcome(before, None).await;
-                    outcome.extracted_content =
+                    outcome.observed.extracted_content =
                         read(&assertion, &scene, &sought).map(|text| self.told(&text));
                     outcome
+                        .observed
                         .warnings
                         .extend(self.unseen(&assertion, was_found, targets));
                     return Ok(Performed {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_browser_steps::model::ActionKind;
+use cuecard_browser_steps::model::{ActionKind, Dialog, Download, Observed};
 use cuecard_page::dom::{DomError, DomKind, DomProcessor, DomState};
 use cuecard_page::selector::Finder;
 use cuecard_page::text::TextOptions;
@@ -14,8 +14,7 @@ use cuecard_source::value::cut;
 use super::values::MASK;
 use super::visible_names::VisibleNames;
 use super::{
-    Deadline, DialogEvent, DownloadEvent, Failure, Outcome, PageState, Performed, Stage,
-    StageAction, Targets, Values,
+    Deadline, Failure, Outcome, PageState, Performed, Stage, StageAction, Targets, Values,
 };
 use crate::error::BrowserErrorKind;
 use crate::{BrowserBridge, CaptureOptions, ElementAddress, WaitOutcome, WaitPolicy};
@@ -277,7 +276,7 @@ impl LiveStage {
                     "the download of `{}` failed: {failure}",
                     download.name
                 ))),
-                None => downloads.push(DownloadEvent {
+                None => downloads.push(Download {
                     name: values.mask(&download.name),
                     size: download.size,
                     sha256: download.sha256,
@@ -285,16 +284,14 @@ impl LiveStage {
             }
         }
         let dialogs = self.bridge.dialogs();
-        Outcome {
-            url: values.mask(&url),
-            title: values.mask(&title),
+        let shown = |text: &str| Some(values.mask(text)).filter(|text| !text.is_empty());
+        let dialogs = dialogs.into_iter().skip(before.dialogs);
+        let observed = Observed {
+            url: shown(&url),
+            title: shown(&title),
             settle: settled.map(|settled| settled.name().to_owned()),
-            extracted_content: None,
-            tab: before.tab,
             dialogs: dialogs
-                .into_iter()
-                .skip(before.dialogs)
-                .map(|dialog| DialogEvent {
+                .map(|dialog| Dialog {
                     kind: dialog.kind,
                     message: values.mask(&dialog.message),
                     accepted: dialog.accepted,
@@ -306,6 +303,11 @@ impl LiveStage {
                 .collect(),
             downloads,
             warnings,
+            ..Observed::default()
+        };
+        Outcome {
+            observed,
+            tab: before.tab,
         }
     }
 

@@ -1,8 +1,7 @@
-//! Where steps are performed: a browser, or the recording of one.
+//! Where steps are performed: a browser.
 //!
 //! A [`Stage`] opens a page, says what is on it, and performs one deed at a time. [`LiveStage`] is a browser: the only
-//! place that turns steps into what a browser does. Everything that comes back can be written and read as JSON, so a
-//! recording of a stage is played as another stage, with neither browser nor clock.
+//! place that turns steps into what a browser does.
 
 mod act;
 mod action;
@@ -15,7 +14,7 @@ mod visible_names;
 
 pub use action::{ActionTarget, Limits, StageAction};
 pub use live::{LiveStage, StageSettings};
-pub use outcome::{DialogEvent, DownloadEvent, Failure, Outcome, PageState, Performed};
+pub use outcome::{Failure, Outcome, PageState, Performed};
 pub use targets::{ByIdentity, ByPhrase, ambiguous, choices, with_values};
 pub use values::Values;
 
@@ -29,9 +28,6 @@ use crate::WaitPolicy;
 use cuecard_runtime::clock::Stopwatch;
 
 /// Performs steps on a page.
-///
-/// A caller asks for one thing after the other, and its questions depend on nothing but the answers: so a recording
-/// of the answers, in their order, answers the same caller again.
 pub trait Stage: Send {
     /// Opens the first page, and waits for it as `settling` says. `url` may hold references.
     fn open(

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use cuecard_browser_steps::model::{Observed, ObservedDialog, ObservedDownload};
+use cuecard_browser_steps::model::Observed;
 use cuecard_page::dom::DomState;
 use cuecard_source::diagnostic::{Code, codes};
-use serde::{Deserialize, Serialize};
 
 use crate::error::{BrowserError, BrowserErrorKind};
 
@@ -27,126 +26,36 @@ pub struct Performed {
 }
 
 /// What was seen after a deed. Secrets are masked.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// The address of the page.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub url: String,
-    /// Its title.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub title: String,
-    /// How the wait for the page ended: a word of [`crate::WaitOutcome`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub settle: Option<String>,
-    /// The text that was read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub extracted_content: Option<String>,
+    /// As steps keep it.
+    pub observed: Observed,
     /// The tab in which it was done, from 0.
     pub tab: usize,
-    /// Dialogs that opened.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub dialogs: Vec<DialogEvent>,
-    /// Files that came.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub downloads: Vec<DownloadEvent>,
-    /// What deserves a second look.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-}
-
-/// A dialog that the page opened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DialogEvent {
-    /// `alert`, `confirm`, `prompt` or `beforeunload`.
-    pub kind: String,
-    /// What it said.
-    pub message: String,
-    /// Whether it was answered with yes.
-    pub accepted: bool,
-    /// What a prompt suggests as the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub default_value: Option<String>,
-}
-
-/// A file that the page gave; it is in the folder for downloads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DownloadEvent {
-    /// The name that the page gave it.
-    pub name: String,
-    /// Its size in bytes.
-    pub size: u64,
-    /// Its SHA-256, in hexadecimal.
-    pub sha256: String,
-}
-
-impl Outcome {
-    /// As steps keep it.
-    pub fn observed(&self) -> Observed {
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        Observed {
-            url: text(&self.url),
-            title: text(&self.title),
-            settle: self.settle.clone(),
-            extracted_content: self.extracted_content.clone(),
-            cut: None,
-            dialogs: self
-                .dialogs
-                .iter()
-                .map(|dialog| ObservedDialog {
-                    kind: dialog.kind.clone(),
-                    message: dialog.message.clone(),
-                    accepted: dialog.accepted,
-                    default_value: dialog.default_value.clone(),
-                })
-                .collect(),
-            downloads: self
-                .downloads
-                .iter()
-                .map(|download| ObservedDownload {
-                    name: download.name.clone(),
-                    size: download.size,
-                    sha256: download.sha256.clone(),
-                })
-                .collect(),
-            warnings: self.warnings.clone(),
-        }
-    }
 }
 
 /// Why a deed could not be done. Secrets are masked.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Failure {
     /// The code, such as `B-element_covered`.
     pub code: String,
     /// What happened: a fragment in lower case.
     pub message: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// The call to Playwright that failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// The selector that the call used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
     /// What a model's side said.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model_error: Option<String>,
     /// The elements that could be meant, in words.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
     /// More than most readers want: every reply of a model, the driver's own words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
     /// Whether something may have been done to the page before it failed; then it must not be tried again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_acted: bool,
     /// Whether the page put another element in the place of the one that was looked at: then it is looked for again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub was_replaced: bool,
 }
 

@@ -93,6 +93,7 @@ pub fn with_values(mut intent: Intent, values: &Values) -> Intent {
     intent.phrase = intent
         .phrase
         .map(|phrase| phrase.with_texts(&mut |text| values.in_words(text)));
+    intent.to = intent.to.map(|to| Box::new(with_values(*to, values)));
     intent
 }
 

@@ -51,18 +51,6 @@ impl Values {
         self.redactor.add([text.to_owned()]);
     }
 
-    /// Gives each of these secrets that has no value one that stands nowhere, so that references to them mean the same
-    /// as with their values. For recordings, where nothing is typed.
-    pub fn stand_in(&mut self, secrets: &[String]) {
-        for name in secrets {
-            if self.secrets.iter().all(|(known, _)| known != name) {
-                let value = format!("\u{1}{name}\u{1}");
-                self.redactor.add([value.clone()]);
-                self.secrets.push((name.clone(), value));
-            }
-        }
-    }
-
     /// The variables, without the secrets.
     pub fn variables(&self) -> &[(String, String)] {
         &self.variables

@@ -3,7 +3,6 @@
 use clap::{Arg, Command, CommandFactory as _};
 
 use super::Cli;
-use super::examples::examples_of;
 use super::overview::with_overview;
 use crate::exit_code;
 
@@ -29,6 +28,9 @@ const HIDDEN: &[(&str, &[&str])] = &[
     ("audit", &["live", "serve-rest", "update-goldens", "report"]),
     ("verify", &["allow-command", "only-commands"]),
 ];
+
+/// The examples of all commands as they stand in their help, each group behind the words after the program's name.
+const EXAMPLES: &str = include_str!("examples.txt");
 
 /// The longest line of options in `-h`.
 const WIDTH: usize = 80;
@@ -56,7 +58,7 @@ fn with_help(command: Command, path: &str) -> Command {
         command = command.after_help(folded);
     }
     command = command.after_long_help(format!(
-        "{}\n\n{}",
+        "Examples:\n{}\n\n{}",
         examples_of(path),
         exit_code::help(path)
     ));
@@ -69,6 +71,13 @@ fn with_help(command: Command, path: &str) -> Command {
         command = command.mut_subcommand(name, |it| with_help(it, path.trim_start()));
     }
     command
+}
+
+/// The examples of a command.
+fn examples_of(path: &str) -> &'static str {
+    let heading = format!("[{path}]\n");
+    let (_, rest) = EXAMPLES.split_once(&*heading).unwrap_or_default();
+    rest.split("\n[").next().unwrap_or_default().trim_end()
 }
 
 /// The options that `-h` leaves out, one line for each group.
@@ -120,7 +129,6 @@ mod tests {
 
     use cuecard_runner::timeline::{agent_names, handed_agent_names};
 
-    use super::super::examples::EXAMPLES;
     use super::*;
 
     /// Every command with its path: the words behind the program's name.
@@ -138,6 +146,12 @@ mod tests {
         collect(&root, "", &mut all);
         assert!(all.len() > 40, "{} commands", all.len());
         all
+    }
+
+    /// The lines to type of a command's examples.
+    fn typed(path: &str) -> impl Iterator<Item = &'static str> {
+        let lines = examples_of(path).lines();
+        lines.filter_map(|line| line.strip_prefix("    "))
     }
 
     /// Fails with all of `problems`.
@@ -205,10 +219,8 @@ mod tests {
             if !(2..=4).contains(&lines.len()) {
                 problems.push(format!("`cuecard {path} --help`: {} examples", lines.len()));
             }
-            let written = EXAMPLES.iter().find(|(of, _)| *of == path);
-            let written = written.map_or(&[][..], |(_, examples)| examples);
             // A line that was wrapped is no longer whole.
-            for (_, line) in written.iter().filter(|(_, line)| !lines.contains(line)) {
+            for line in typed(&path).filter(|line| !lines.contains(line)) {
                 problems.push(format!("`cuecard {path} --help` wraps: {line}"));
             }
         }
@@ -234,8 +246,8 @@ mod tests {
     #[test]
     fn each_example_can_be_typed() {
         let mut problems = Vec::new();
-        for (path, examples) in EXAMPLES {
-            for (_, line) in *examples {
+        for (path, _) in all_commands() {
+            for line in typed(&path) {
                 let ours = line.split("cuecard ").nth(1).unwrap_or_default();
                 let ours = ours.split([';', '|', '>', '&']).next().unwrap_or_default();
                 // The documents' quotes hold no quotes.

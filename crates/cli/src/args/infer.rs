@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use cuecard_trace::import::TranscriptFormat;
 
-use super::SecretVariableArgs;
+use super::{Choices, SecretVariableArgs, one_of};
 
 /// Arguments of `infer`.
 #[derive(Debug, Args)]
@@ -44,8 +44,8 @@ pub(crate) struct InferredScenarioArgs {
     #[arg(long)]
     pub force: bool,
     /// Format of the transcript, if it can't be told from its lines
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: Option<SessionFormat>,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT")]
+    pub format: Option<TranscriptFormat>,
     #[command(flatten)]
     pub secret: SecretVariableArgs,
     /// Print the scenario, the open questions and the proposals as one JSON document
@@ -53,26 +53,26 @@ pub(crate) struct InferredScenarioArgs {
     pub json: bool,
 }
 
-/// A format of transcripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SessionFormat {
-    /// A session of Claude Code, or its `stream-json` output
-    ClaudeCode,
-    /// A session of Codex, or the output of `codex exec --json`
-    Codex,
-    /// The Agent Trajectory Interchange Format
-    Atif,
-    /// OpenTelemetry spans as JSON
-    Otlp,
-}
-
-impl From<SessionFormat> for TranscriptFormat {
-    fn from(format: SessionFormat) -> Self {
-        match format {
-            SessionFormat::ClaudeCode => Self::ClaudeCode,
-            SessionFormat::Codex => Self::Codex,
-            SessionFormat::Atif => Self::Atif,
-            SessionFormat::Otlp => Self::Otlp,
-        }
-    }
-}
+/// The values of `--format`.
+const FORMATS: Choices<TranscriptFormat> = &[
+    (
+        "claude-code",
+        TranscriptFormat::ClaudeCode,
+        "A session of Claude Code, or its `stream-json` output",
+    ),
+    (
+        "codex",
+        TranscriptFormat::Codex,
+        "A session of Codex, or the output of `codex exec --json`",
+    ),
+    (
+        "atif",
+        TranscriptFormat::Atif,
+        "The Agent Trajectory Interchange Format",
+    ),
+    (
+        "otlp",
+        TranscriptFormat::Otlp,
+        "OpenTelemetry spans as JSON",
+    ),
+];

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
 
 use super::command;
 use crate::exit_code::ExitCode;
@@ -126,8 +125,7 @@ pub(crate) fn report(error: &clap::Error, arguments: &[OsString], output: &Outpu
     let message = message(error, &path);
     let mut found = Diagnostic::error(codes::ARGUMENT, message);
     found.help = Some(help(error, &path, leaf, arguments));
-    let is_json = arguments.iter().any(|argument| argument == "--json");
-    output.diagnostic(&found, is_json, &Redactor::default());
+    output.diagnostic(&found);
     ExitCode::Invalid
 }
 

@@ -16,12 +16,9 @@ pub(crate) struct ModelArgs {
     /// Replay the model's replies from this file; a missing reply is an error
     #[arg(long, value_name = "FILE")]
     pub cassette: Option<PathBuf>,
-    /// Record the run into the cassette, and ask the model for missing replies
+    /// Ask the model for missing replies, and record them into the cassette
     ///
     /// Ignored if `CI` is set.
     #[arg(long, requires = "cassette")]
     pub record: bool,
-    /// Replay the whole run from the cassette, without a browser or a model
-    #[arg(long, requires = "cassette", conflicts_with_all = ["record", "interactive"])]
-    pub offline: bool,
 }

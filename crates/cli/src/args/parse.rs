@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
+use cuecard_browser_steps::model::TranslatorChoice;
 
-use super::{ModelArgs, RunsArgs, SafetyArgs, VariableArgs};
+use super::{Choices, ModelArgs, RunsArgs, SafetyArgs, VariableArgs, one_of};
 
 /// Arguments of `parse`.
 #[derive(Debug, Args)]
@@ -50,24 +51,23 @@ pub(crate) struct ParseArgs {
 #[command(next_help_heading = "Parsing")]
 pub(crate) struct ReadingArgs {
     /// How sentences are parsed (overrides the script's `translator`)
-    #[arg(long, value_enum, value_name = "WHO")]
-    pub translator: Option<TranslatorArg>,
+    #[arg(long, value_parser = one_of(TRANSLATORS), value_name = "WHO")]
+    pub translator: Option<TranslatorChoice>,
     /// Show the interpretation of each sentence and ask for confirmation
     #[arg(long)]
     pub interactive: bool,
 }
 
-/// `--translator`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TranslatorArg {
-    /// Rules only.
-    Rules,
-    /// Model only.
-    Model,
-    /// Rules first, then a model for what the rules can't parse.
-    #[value(name = "rules+model")]
-    RulesThenModel,
-}
+/// The values of `--translator`.
+const TRANSLATORS: Choices<TranslatorChoice> = &[
+    ("rules", TranslatorChoice::Rules, "Rules only"),
+    ("model", TranslatorChoice::Model, "Model only"),
+    (
+        "rules+model",
+        TranslatorChoice::RulesThenModel,
+        "Rules first, then a model for what the rules can't parse",
+    ),
+];
 
 /// How a browser is run.
 #[derive(Debug, Args)]

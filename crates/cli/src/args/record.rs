@@ -96,38 +96,24 @@ pub(crate) struct RecordLlmArgs {
 
 /// Arguments of `record mcp`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Servers")]
 #[command(group(ArgGroup::new("of_url").arg("http").requires("url")))]
 pub(crate) struct RecordMcpArgs {
     /// The command that starts the server; with --config the agent to run
-    #[arg(last = true, value_name = "COMMAND", long_help = command_help())]
+    #[arg(last = true, value_name = "COMMAND", long_help = command_help(), help_heading = None)]
     pub command: Vec<OsString>,
 
     /// Record all servers of this config, and run the agent with them
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "command",
-        help_heading = "Servers"
-    )]
+    #[arg(long, value_name = "FILE", requires = "command")]
     pub config: Option<PathBuf>,
     /// URL of the server (Streamable HTTP), in place of a command
-    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "command"], help_heading = "Servers")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "command"])]
     pub url: Option<String>,
     /// Header of each request to --url, such as 'Authorization: Bearer ${TOKEN}' (repeatable)
-    #[arg(
-        long = "header",
-        value_name = "HEADER",
-        requires = "url",
-        help_heading = "Servers"
-    )]
+    #[arg(long = "header", value_name = "HEADER", requires = "url")]
     pub headers: Vec<String>,
     /// Name of the server in the scenario (default: as it calls itself)
-    #[arg(
-        long = "server",
-        value_name = "NAME",
-        conflicts_with = "config",
-        help_heading = "Servers"
-    )]
+    #[arg(long = "server", value_name = "NAME", conflicts_with = "config")]
     pub server_name: Option<String>,
 
     #[command(flatten)]
@@ -155,7 +141,7 @@ pub(crate) struct RecordMcpArgs {
     pub json: bool,
 
     /// The proxy of one server of a session, as the agent starts it
-    #[arg(long, hide = true, requires = "server_name")]
+    #[arg(long, hide = true, requires = "server_name", help_heading = None)]
     pub session: Option<PathBuf>,
 }
 

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use cuecard_runner::timeline::RunMode;
 
 use super::serve::{TimelineSpeedArgs, WhichTimelineArgs};
-use super::{RunsArgs, SafetyArgs};
+use super::{Choices, RunsArgs, SafetyArgs, one_of};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -25,12 +26,12 @@ pub(crate) struct RunArgs {
     /// else mock-agent.
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(MODES),
         value_name = "MODE",
         hide_possible_values = true,
         help_heading = "Agent"
     )]
-    pub mode: Option<Mode>,
+    pub mode: Option<RunMode>,
     #[command(flatten, next_help_heading = "Agent")]
     pub agent: RealAgentArgs,
     /// Run this command after each tool call and edit of the mock agent
@@ -132,16 +133,24 @@ pub(crate) struct AuditArgs {
     pub run: RunArgs,
 }
 
-/// Who plays the agent of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
-    /// The mock agent plays the timeline.
-    MockAgent,
-    /// A real agent does, with a mock of its model.
-    RealAgent,
-    /// Nobody: the events are reported, and no tool runs.
-    Simulate,
-}
+/// The values of `--mode`.
+const MODES: Choices<RunMode> = &[
+    (
+        "mock-agent",
+        RunMode::MockAgent,
+        "The mock agent plays the timeline",
+    ),
+    (
+        "real-agent",
+        RunMode::RealAgent,
+        "A real agent does, with a mock of its model",
+    ),
+    (
+        "simulate",
+        RunMode::Simulate,
+        "Nobody: the events are reported, and no tool runs",
+    ),
+];
 
 /// Arguments of `parity`.
 #[derive(Debug, Args)]

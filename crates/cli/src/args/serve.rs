@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand};
+use cuecard_llm::OnMiss;
 
-use super::{AddressArgs, DistanceArgs, RunsArgs, SpeedArgs, SymbolArgs, TagArgs};
+use super::{AddressArgs, Choices, DistanceArgs, RunsArgs, SpeedArgs, SymbolArgs, TagArgs, one_of};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -56,30 +57,27 @@ pub(crate) struct ServeMcpArgs {
 
 /// Whether and where an MCP server of ours listens.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
 #[command(group(ArgGroup::new("of_http").args(["port", "bind"]).multiple(true).requires("http")))]
 pub(crate) struct HttpArgs {
     /// Serve Streamable HTTP instead of stdio
-    #[arg(long, help_heading = "Network")]
+    #[arg(long)]
     pub http: bool,
     #[command(flatten)]
     pub address: AddressArgs,
     /// Require this bearer token from clients
-    #[arg(long, requires = "http", help_heading = "Network")]
+    #[arg(long, requires = "http")]
     pub token: Option<String>,
 }
 
 /// Where a mock listens.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
 pub(crate) struct ListenArgs {
     #[command(flatten)]
     pub address: AddressArgs,
     /// Stop at the end of standard input too, as on SIGTERM: a mock then ends with the program that holds the pipe
-    #[arg(
-        long,
-        conflicts_with = "command",
-        hide_short_help = true,
-        help_heading = "Network"
-    )]
+    #[arg(long, conflicts_with = "command", hide_short_help = true)]
     pub stop_on_stdin_eof: bool,
 }
 
@@ -139,12 +137,13 @@ fn fixed_clock(text: &str) -> Result<jiff::Timestamp, String> {
 
 /// Arguments of `serve llm`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Playback")]
 pub(crate) struct ServeLlmArgs {
     /// Timelines, and directories of .yaml or .yml files
-    #[arg(value_name = "PATH", required_unless_present = "scenarios")]
+    #[arg(value_name = "PATH", required_unless_present = "scenarios", help_heading = None)]
     pub paths: Vec<PathBuf>,
     /// Run this command with the variables that clients read, and exit with it
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", help_heading = None)]
     pub command: Vec<OsString>,
 
     #[command(flatten)]
@@ -161,13 +160,13 @@ pub(crate) struct ServeLlmArgs {
     /// error has an explanation, minimal is an empty message.
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(MISS_ANSWERS),
         value_name = "ANSWER",
         hide_possible_values = true,
-        default_value_t = MissAnswer::Error,
+        default_value = "error",
         help_heading = "Checks"
     )]
-    pub on_miss: MissAnswer,
+    pub on_miss: OnMiss,
     /// Keep answering after a failed assert
     ///
     /// `test` has the opposite: it goes on after a failure without --fail-fast.
@@ -194,18 +193,13 @@ pub(crate) struct ServeLlmArgs {
     #[command(flatten)]
     pub how: PlayTimelineArgs,
     /// Number of characters per streaming delta
-    #[arg(
-        long,
-        value_name = "CHARACTERS",
-        default_value_t = cuecard_llm::DEFAULT_CHUNK,
-        help_heading = "Playback"
-    )]
+    #[arg(long, value_name = "CHARACTERS", default_value_t = cuecard_llm::DEFAULT_CHUNK)]
     pub chunk: NonZeroUsize,
     /// Also list this model (repeatable)
-    #[arg(long = "model", value_name = "NAME", help_heading = "Playback")]
+    #[arg(long = "model", value_name = "NAME")]
     pub models: Vec<String>,
     /// Time in all responses: 2026-01-31T09:00:00Z, or Unix seconds
-    #[arg(long, value_name = "TIME", value_parser = fixed_clock, help_heading = "Playback")]
+    #[arg(long, value_name = "TIME", value_parser = fixed_clock)]
     pub fixed_clock: Option<jiff::Timestamp>,
 
     /// Profile of the agent's tools, if not detected: NAME[@VERSION]
@@ -247,23 +241,24 @@ pub(crate) struct ServeLlmArgs {
 
 /// Which timelines a mock or a run plays.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Selection")]
 pub(crate) struct WhichTimelineArgs {
     #[command(flatten, next_help_heading = "Selection")]
     pub tagged: TagArgs,
     /// Play the timeline with this name
     ///
     /// A request to a mock can name another.
-    #[arg(long, value_name = "NAME", help_heading = "Selection")]
+    #[arg(long, value_name = "NAME")]
     pub scenario_name: Option<String>,
     #[command(flatten, next_help_heading = "Selection")]
     pub distance: DistanceArgs,
     /// Accept any prompt for the first turn; warn if it differs much
-    #[arg(long, help_heading = "Selection")]
+    #[arg(long)]
     pub any_prompt: bool,
     #[command(flatten)]
     pub symbols: SymbolArgs,
     /// Skip files with errors instead of refusing to start
-    #[arg(long, hide_short_help = true, help_heading = "Selection")]
+    #[arg(long, hide_short_help = true)]
     pub skip_bad: bool,
 }
 
@@ -285,31 +280,23 @@ pub(crate) struct TimelineSpeedArgs {
 
 /// How a mock plays timelines.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Playback")]
 pub(crate) struct PlayTimelineArgs {
     #[command(flatten, next_help_heading = "Playback")]
     pub speed: TimelineSpeedArgs,
     /// Inject the faults of this file: a list of {match, fault}
-    #[arg(long, value_name = "FILE", help_heading = "Playback")]
+    #[arg(long, value_name = "FILE")]
     pub fault: Option<PathBuf>,
     /// List where faults would be injected, and do nothing else
-    #[arg(long, alias = "dry-run", help_heading = "Playback")]
+    #[arg(long, alias = "dry-run")]
     pub list_faults: bool,
     /// Maximum number of sessions kept
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = cuecard_timeline::script::DEFAULT_MAX_SESSIONS,
-        hide_short_help = true,
-        help_heading = "Playback"
-    )]
+    #[arg(long, value_name = "N", default_value_t = cuecard_timeline::script::DEFAULT_MAX_SESSIONS, hide_short_help = true)]
     pub sessions_max: usize,
 }
 
-/// How to answer a request that the script does not expect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MissAnswer {
-    /// An error with an explanation.
-    Error,
-    /// An empty message.
-    Minimal,
-}
+/// The values of `--on-miss`.
+const MISS_ANSWERS: Choices<OnMiss> = &[
+    ("error", OnMiss::Error, "An error with an explanation"),
+    ("minimal", OnMiss::Minimal, "An empty message"),
+];

@@ -4,6 +4,22 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// The values of an option: how each is written, what it is, and its help.
+pub(super) type Choices<T> = &'static [(&'static str, T, &'static str)];
+
+/// Reads one of `choices`.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    choices: Choices<T>,
+) -> impl TypedValueParser<Value = T> {
+    let values = choices.iter();
+    let values = values.map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(values).map(|name| {
+        let chosen = choices.iter().find(|(known, ..)| *known == name);
+        chosen.expect("no other name is possible").1
+    })
+}
 
 /// Where servers are found, and how long they may take.
 #[derive(Debug, Clone, Args)]

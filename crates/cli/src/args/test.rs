@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cuecard_judge::model::Unproven;
 
-use super::{RealAgentArgs, SafetyArgs, SpeedArgs, VariableArgs};
+use super::{Choices, RealAgentArgs, SafetyArgs, SpeedArgs, VariableArgs, one_of};
 
 /// Arguments of `test`.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Execution")]
 pub(crate) struct TestArgs {
     /// Test cases, scenarios, timelines, and directories of them
     ///
     /// In directories, the files test.yaml and NAME.test.yaml are tests. A scenario, also by its name as for `play`, is tested
     /// by its own checks.
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required = true, value_name = "PATH", help_heading = None)]
     pub paths: Vec<PathBuf>,
 
     /// Only tests that match: a substring, or a /pattern/ (repeatable)
@@ -38,65 +40,45 @@ pub(crate) struct TestArgs {
     pub list: bool,
 
     /// Number of tests to run at the same time [default: number of cores]
-    #[arg(short, long, value_name = "N", help_heading = "Execution")]
+    #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Stop after the first failing test
     ///
     /// `serve llm` has the opposite: it stops at the first failed assert without --keep-going.
-    #[arg(short = 'x', long, help_heading = "Execution")]
+    #[arg(short = 'x', long)]
     pub fail_fast: bool,
     /// Treat warnings as errors; also fail assertions with nothing to check
-    #[arg(long, help_heading = "Execution")]
+    #[arg(long)]
     pub strict: bool,
     /// Unproven claims: warn, fail or pass [default: as in the test case]
-    #[arg(
-        long,
-        value_name = "WHAT",
-        value_enum,
-        hide_possible_values = true,
-        help_heading = "Execution"
-    )]
-    pub unproven: Option<UnprovenArg>,
+    #[arg(long, value_name = "WHAT", value_parser = one_of(UNPROVEN), hide_possible_values = true)]
+    pub unproven: Option<Unproven>,
     /// Timeout for a test, in seconds [default: 300]
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        allow_negative_numbers = true,
-        help_heading = "Execution"
-    )]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub timeout: Option<f64>,
     /// Update the stored traces of trace_snapshot with those of this run
-    #[arg(long, help_heading = "Execution")]
+    #[arg(long)]
     pub update: bool,
     /// Rerun tests when a file they depend on changes, until Ctrl-C
     ///
     /// With --json, this prints JSON Lines: one line for each run.
-    #[arg(
-        long,
-        conflicts_with_all = ["list", "update", "fail_fast", "shard", "reports", "out", "mutate"],
-        help_heading = "Execution"
-    )]
+    #[arg(long, conflicts_with_all = ["list", "update", "fail_fast", "shard", "reports", "out", "mutate"])]
     pub watch: bool,
     /// Mutation testing: list the changes of traces that no test detects
-    #[arg(
-        long,
-        conflicts_with_all = ["list", "update", "fail_fast", "reports", "out"],
-        help_heading = "Execution"
-    )]
+    #[arg(long, conflicts_with_all = ["list", "update", "fail_fast", "reports", "out"])]
     pub mutate: bool,
     /// With --mutate: fail if fewer mutants are detected, in percent
     #[arg(
         long,
         value_name = "PERCENT",
         allow_negative_numbers = true,
-        requires = "mutate",
-        help_heading = "Execution"
+        requires = "mutate"
     )]
     pub min_score: Option<f64>,
     #[command(flatten, next_help_heading = "Execution")]
     pub speed: SpeedArgs,
     /// Read servers from this file only
-    #[arg(long, value_name = "FILE", help_heading = "Execution")]
+    #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
     /// Print the result as JSON to stdout
@@ -144,13 +126,9 @@ pub(crate) struct DiffArgs {
     pub json: bool,
 }
 
-/// `--unproven`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum UnprovenArg {
-    /// They are warnings
-    Warn,
-    /// They fail the test
-    Fail,
-    /// They pass
-    Pass,
-}
+/// The values of `--unproven`.
+const UNPROVEN: Choices<Unproven> = &[
+    ("warn", Unproven::Warn, "They are warnings"),
+    ("fail", Unproven::Fail, "They fail the test"),
+    ("pass", Unproven::Pass, "They pass"),
+];

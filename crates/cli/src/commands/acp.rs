@@ -13,10 +13,8 @@ use cuecard_mcp::TransportSpec;
 use cuecard_mcp::config::{Config, ConfigSearch, ConfiguredServer};
 use cuecard_report::stand_in_junit::{self, PlayedScenario};
 use cuecard_runtime::clock::Stopwatch;
-use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
 use cuecard_timeline::model::{McpServer, McpTransport};
 use tokio_util::sync::CancellationToken;
 
@@ -26,41 +24,21 @@ use super::teller::{OutputWriter, played};
 use super::timeline_options::{TimelineOptions, trace};
 use crate::args::AcpArgs;
 use crate::asynchronous::until_stopped;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, counted, stderr_line};
+use crate::output::{counted, stderr_line};
 use crate::output_files;
 
-pub(crate) fn run(
-    args: &AcpArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let told = |found: &[Diagnostic]| output.diagnostics(found, false, &Redactor::default());
-    let files = match output_files(args) {
-        Ok(files) => files,
-        Err(problem) => {
-            told(&[problem]);
-            return ExitCode::Invalid;
-        }
-    };
-    let options = match options(args, environment) {
-        Ok((options, doubts)) => {
-            told(&doubts);
-            options
-        }
-        Err(problems) => {
-            told(&problems);
-            return ExitCode::Invalid;
-        }
-    };
-    let mcp_servers = match mcp_servers(args, environment) {
-        Ok(servers) => servers,
-        Err(problems) => {
-            told(&problems);
-            return ExitCode::Invalid;
-        }
-    };
+pub(crate) fn run(args: &AcpArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
+    let files = output_files(args).map_err(Stop::invalid)?;
+    let (options, doubts) = options(args, environment).map_err(Stop::invalid)?;
+    output.diagnostics(&doubts);
+    let mcp_servers = mcp_servers(args, environment).map_err(Stop::invalid)?;
     let side = match args.client {
         true => Side::Client,
         false => Side::Agent,
@@ -72,29 +50,14 @@ pub(crate) fn run(
     .unzip();
     let player = AcpPlayer::from_files(&args.paths).options(AcpOptions { lead, ..options });
     if args.how.list_faults {
-        return match player.planned_faults(side) {
-            Ok(planned) => {
-                serve::planned_faults(&planned, false);
-                ExitCode::Passed
-            }
-            Err(error) => serve::refuse(error, false, output),
-        };
+        return Ok(serve::planned_faults(&player.planned_faults(side)?, output));
     }
-    let trace = match trace(&args.runs.run_dir, "acp", &args.paths) {
-        Ok(trace) => match &control {
-            Some(control) => TraceOutput {
-                out: control.trace(trace.out),
-                ..trace
-            },
-            None => trace,
-        },
-        Err(problem) => {
-            told(&[problem]);
-            return ExitCode::CouldNotRun;
-        }
-    };
+    let mut trace = trace(&args.runs.run_dir, "acp", &args.paths).map_err(Stop::could_not_run)?;
+    if let Some(control) = &control {
+        trace.out = control.trace(trace.out);
+    }
     // The standard output belongs to the protocol.
-    let teller = OutputWriter::new(output, false, true);
+    let teller = OutputWriter::new(output, true);
     let watching = teller.clone();
     let tell_run = control.as_ref().map(RunControl::watcher);
     let watcher = Box::new(move |notice: &Notice| {
@@ -122,11 +85,11 @@ pub(crate) fn run(
             Side::Client => match player.client().await {
                 Err(error) => Err(error),
                 Ok(client) => {
-                    told(client.diagnostics());
+                    output.diagnostics(client.diagnostics());
                     ready("a client of ACP", client.n_scenarios());
                     let agent = AgentCommand {
                         command: args.command.clone(),
-                        environment: environment.to_vec(),
+                        environment: environment.clone(),
                     };
                     let workspace = Workspace {
                         folder: args.cwd.clone(),
@@ -139,7 +102,7 @@ pub(crate) fn run(
             Side::Agent => match player.agent().await {
                 Err(error) => Err(error),
                 Ok(agent) => {
-                    told(agent.diagnostics());
+                    output.diagnostics(agent.diagnostics());
                     ready("ACP on standard input and output", agent.n_scenarios());
                     let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
                     Ok(agent.serve(input, output, &stop).await)
@@ -151,20 +114,15 @@ pub(crate) fn run(
             // What was found last reaches the run, too.
             let _ = following.await;
         }
-        match verdict {
-            Ok(verdict) => {
-                let code = end(&files, &teller, &verdict, watch.elapsed());
-                // For a stand-in, that is the normal end.
-                match args.client && stop.is_cancelled() {
-                    true => ExitCode::Interrupted,
-                    false => code,
-                }
-            }
-            Err(error) => serve::refuse(error, false, output),
-        }
+        let code = end(&files, &teller, &verdict?, watch.elapsed());
+        // For a stand-in, that is the normal end.
+        Ok(match args.client && stop.is_cancelled() {
+            true => ExitCode::Interrupted,
+            false => code,
+        })
     });
     teller.drain();
-    code.unwrap_or_else(|code| code)
+    code?
 }
 
 /// Where the verdict is written to.
@@ -192,27 +150,17 @@ fn options(
     args: &AcpArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(AcpOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let TimelineOptions {
-        play,
-        mut doubts,
-        mut problems,
-    } = {
-        let judged = (args.strict, args.require_complete);
-        TimelineOptions::of(&args.which, &args.how, judged, environment)
-    };
-    let patience = inputs::seconds("--timeout", args.timeout).map_or_else(
-        |problem| {
-            problems.push(problem);
-            None
-        },
-        |(timeout, warning)| {
-            doubts.extend(warning);
-            timeout
-        },
-    );
-    if !problems.is_empty() {
-        return Err(problems);
+    let judged = (args.strict, args.require_complete);
+    let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
+    let mut patience = None;
+    match inputs::seconds("--timeout", args.timeout) {
+        Ok((timeout, warning)) => {
+            patience = timeout;
+            options.doubts.extend(warning);
+        }
+        Err(problem) => options.problems.push(problem),
     }
+    let (play, doubts) = options.checked()?;
     let options = AcpOptions {
         play,
         patience: patience.unwrap_or(DEFAULT_PATIENCE),
@@ -231,13 +179,10 @@ fn mcp_servers(
         return Ok(None);
     };
     let working_directory = inputs::working_directory().map_err(|problem| vec![problem])?;
-    let environment = environment
-        .iter()
-        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
     let config = Config::find(&ConfigSearch {
         explicit: Some(file),
         working_directory: &working_directory,
-        environment: &environment.collect(),
+        environment: &inputs::text_environment(environment),
     })?;
     let server = |server: &ConfiguredServer| {
         let spec = server.spec.clone().map_err(|problem| vec![problem])?;
@@ -336,9 +281,5 @@ fn written(
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> Result<(), Diagnostic> {
     let mut file = output_files::create(path)?;
-    write(&mut file).map_err(|error| {
-        let reason = inputs::io_reason(&error);
-        let message = format!("`{}` can't be written: {reason}", path.display());
-        Diagnostic::error(codes::FILE_WRITE, message)
-    })
+    write(&mut file).map_err(|error| output_files::unwritable(path, &error))
 }

@@ -1,65 +1,39 @@
 //! `cuecard agent`: a coding agent in a terminal.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Json, Redactor};
+use cuecard_source::value::Json;
 use cuecard_terminal::control::CONTROL_VARIABLE;
 use cuecard_terminal::{AgentOptions, AgentVerdict, MockAgent, TerminalOutput};
 use cuecard_timeline::profiles::{AbstractCall, AgentName, Profiles, native_call};
 use cuecard_trace::export::{self, SESSION_FORMATS, SessionHeader};
 use cuecard_trace::import::TranscriptFormat;
 use cuecard_trace::{ToolCall, Trace};
+use serde_json::json;
 
-use super::serve;
 use super::timeline_options::{TimelineOptions, run_folder};
 use crate::args::AgentArgs;
 use crate::asynchronous::until_stopped;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::Output;
-use crate::output_files::{self, unwritable_run};
+use crate::output_files::{self, unwritable, unwritable_run};
 
-pub(crate) fn run(
-    args: &AgentArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    match play(args, environment, output) {
-        Ok(code) => code,
-        Err((found, code)) => {
-            output.diagnostics(&found, false, &Redactor::default());
-            code
-        }
-    }
-}
-
-/// What keeps it from playing, and how to exit.
-type Refused = (Vec<Diagnostic>, ExitCode);
-
-fn play(
-    args: &AgentArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> Result<ExitCode, Refused> {
-    let invalid = |found: Diagnostic| (vec![found], ExitCode::Invalid);
-    let could_not_run = |found: Diagnostic| (vec![found], ExitCode::CouldNotRun);
-    let told = |found: &[Diagnostic]| output.diagnostics(found, false, &Redactor::default());
-    let TimelineOptions {
-        play,
-        doubts,
-        problems,
-    } = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
-    if !problems.is_empty() {
-        return Err((problems, ExitCode::Invalid));
-    }
-    told(&doubts);
+pub(crate) fn run(args: &AgentArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
+    let options = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
+    let (play, doubts) = options.checked().map_err(Stop::invalid)?;
+    output.diagnostics(&doubts);
     let transcripts = args.transcripts.iter().map(|written| transcript(written));
-    let transcripts: Vec<Transcript> = transcripts.collect::<Result<_, _>>().map_err(invalid)?;
-    let working_directory = inputs::working_directory().map_err(could_not_run)?;
+    let transcripts: Result<Vec<Transcript>, _> = transcripts.collect();
+    let transcripts = transcripts.map_err(Stop::invalid)?;
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let workspace = match &args.workspace {
         Some(folder) => working_directory.join(folder),
         None => working_directory,
@@ -70,16 +44,17 @@ fn play(
             "the workspace `{}` can't be used: {reason}",
             workspace.display()
         );
-        could_not_run(Diagnostic::error(codes::FILE_READ, message))
+        Stop::could_not_run(Diagnostic::error(codes::FILE_READ, message))
     })?;
     let policy = inputs::policy(&args.safety, Some(&args.runs.run_dir), &workspace);
+    let described = json!({"command": "agent", "scenarios": args.paths});
     let (run_dir, trace) =
-        run_folder(&args.runs.run_dir, "agent", &args.paths).map_err(could_not_run)?;
+        run_folder(&args.runs.run_dir, described).map_err(Stop::could_not_run)?;
     let options = AgentOptions {
         play,
         workspace: workspace.clone(),
-        policy: policy.map_err(invalid)?,
-        environment: environment.to_vec(),
+        policy: policy.map_err(Stop::invalid)?,
+        environment: environment.clone(),
         simulates: args.simulate,
         checkpoint: args.checkpoint_cmd.clone(),
         control: environment
@@ -88,10 +63,10 @@ fn play(
             .map(|(_, path)| PathBuf::from(path)),
     };
     let is_controlled = options.control.is_some();
-    let agent = MockAgent::load(&args.paths, options).map_err(serve::refused)?;
+    let agent = MockAgent::load(&args.paths, options)?;
     // Who says when steps are due has read the files too.
     if !is_controlled {
-        told(agent.diagnostics());
+        output.diagnostics(agent.diagnostics());
     }
     let terminal = TerminalOutput {
         out: Box::new(std::io::stdout()),
@@ -101,11 +76,8 @@ fn play(
         agent
             .play(terminal, (&trace.run_id, trace.out), &stop)
             .await
-    });
-    let verdict = match verdict {
-        Err(code) => return Ok(code),
-        Ok(verdict) => verdict.map_err(|error| could_not_run(unwritable_run(&error)))?,
-    };
+    })?;
+    let verdict = verdict.map_err(|error| Stop::could_not_run(unwritable_run(&error)))?;
     for transcript in &transcripts {
         let trace_path = run_dir.trace_path();
         let file = transcript.file.clone();
@@ -114,12 +86,13 @@ fn play(
                 .path()
                 .join(format!("{}.jsonl", transcript.format.as_str()))
         });
-        write_transcript(transcript, &trace_path, &workspace, &file).map_err(could_not_run)?;
+        write_transcript(transcript, &trace_path, &workspace, &file)
+            .map_err(Stop::could_not_run)?;
     }
     let mut findings = verdict.findings.iter();
     // A run tells them, if the agent has one.
     if !is_controlled || findings.any(|found| found.code == codes::TERMINAL_NO_CONTROL) {
-        told(&verdict.findings);
+        output.diagnostics(&verdict.findings);
     }
     Ok(exit_code(&verdict))
 }
@@ -193,9 +166,5 @@ fn write_transcript(
     let text = export::session(transcript.format, &read.events, &header, native);
     let mut out = output_files::create(file)?;
     out.write_all(text.unwrap_or_default().as_bytes())
-        .map_err(|error| {
-            let reason = inputs::io_reason(&error);
-            let message = format!("`{}` can't be written: {reason}", file.display());
-            Diagnostic::error(codes::FILE_WRITE, message)
-        })
+        .map_err(|error| unwritable(file, &error))
 }

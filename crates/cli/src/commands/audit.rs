@@ -1,25 +1,23 @@
 //! `cuecard audit`: whether a run is the same each time.
 
-use std::ffi::OsString;
-
-use cuecard_runner::timeline::{Audit, audit};
+use cuecard_runner::timeline::{Audit, audit, load_runs};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Redactor, printable_lines};
+use cuecard_source::value::printable_lines;
 use serde_json::{Value as Json, json};
 
 use crate::args::{AuditArgs, RunArgs};
 use crate::asynchronous::until_stopped;
-use crate::commands::run::{load, options};
+use crate::commands::run::options;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::output::{self, Output, stderr_line};
 
-pub(crate) fn run(
-    args: &AuditArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
     let is_json = args.run.json;
-    let told = |found: &[Diagnostic]| output.diagnostics(found, is_json, &Redactor::default());
     let refused = match args.run {
         _ if args.n_runs < 2 => Some("`--runs` must be 2 or more"),
         RunArgs { live: true, .. } => Some("`--live` shows a run of `cuecard run`"),
@@ -37,24 +35,11 @@ pub(crate) fn run(
         _ => None,
     };
     if let Some(refused) = refused {
-        told(&[Diagnostic::error(codes::ARGUMENT, refused)]);
-        return ExitCode::Invalid;
+        return Err(Stop::invalid(Diagnostic::error(codes::ARGUMENT, refused)));
     }
-    let options = match options(&args.run, environment) {
-        Ok(options) => options,
-        Err((found, code)) => {
-            told(&found);
-            return code;
-        }
-    };
-    let loaded = match load(&args.run.paths, &options.play) {
-        Ok(loaded) => loaded,
-        Err((found, code)) => {
-            told(&found);
-            return code;
-        }
-    };
-    told(&loaded.diagnostics);
+    let options = options(&args.run, environment)?;
+    let loaded = load_runs(&args.run.paths, &options.play)?;
+    output.diagnostics(&loaded.diagnostics);
     let audits = until_stopped(async |stop| {
         let mut audits = Vec::new();
         for script in &loaded.scripts {
@@ -63,14 +48,8 @@ pub(crate) fn run(
                     stderr_line(&format!("  run {}  {}", run + 1, surroundings.describe()));
                 }
             };
-            let done = audit(
-                script,
-                &options,
-                (args.seed, args.n_runs),
-                &stop,
-                &mut watch,
-            )
-            .await;
+            let runs = (args.seed, args.n_runs);
+            let done = audit(script, &options, runs, &stop, &mut watch).await;
             if stop.is_cancelled() {
                 return Err(ExitCode::Interrupted);
             }
@@ -80,14 +59,10 @@ pub(crate) fn run(
             audits.push(done);
         }
         Ok(audits)
-    });
-    let audits = match audits {
-        Ok(Ok(audits)) => audits,
-        Ok(Err(code)) | Err(code) => return code,
-    };
+    })??;
     if is_json {
         let all: Vec<Json> = audits.iter().map(to_json).collect();
-        output::stdout(&format!("{:#}\n", json!({ "scenarios": all })));
+        output::document(&json!({ "scenarios": all }));
     }
     let exit = audits
         .iter()
@@ -96,15 +71,12 @@ pub(crate) fn run(
             (None, true) => ExitCode::Passed,
             (None, false) => ExitCode::Failed,
         });
-    output::after_printing(exit.fold(ExitCode::Passed, ExitCode::worst))
+    Ok(exit.fold(ExitCode::Passed, ExitCode::worst))
 }
 
 fn tell(audit: &Audit, output: &Output) {
     let style = &output.stdout;
-    let mark = match audit.holds() {
-        true => style.good(style.symbol("✓", "ok")),
-        false => style.bad(style.symbol("✗", "differs")),
-    };
+    let mark = style.mark(audit.holds());
     let how = match (&audit.problem, &audit.difference) {
         (Some(problem), _) => format!("could not run: {problem}"),
         (None, Some(difference)) => format!(

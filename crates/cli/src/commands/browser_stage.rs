@@ -11,7 +11,6 @@ use cuecard_browser::storage_state::StorageFile;
 use cuecard_browser_steps::model as scenario;
 use cuecard_runtime::policy::Policy;
 use cuecard_source::diagnostic::{Diagnostic, codes, find_code};
-use cuecard_source::value::Redactor;
 
 use crate::args::BrowserFlags;
 use crate::output::{Output, stderr_line};
@@ -171,7 +170,7 @@ pub(super) fn tell_recorded(flags: &BrowserFlags, run_dir: &Path, shown: &Path, 
             codes::FILE_WRITE,
             format!("the {what} was not written: the browser exited first"),
         );
-        output.diagnostic(&found, false, &Redactor::default());
+        output.diagnostic(&found);
     }
 }
 

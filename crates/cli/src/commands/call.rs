@@ -1,117 +1,87 @@
 //! `cuecard call`: one call of a tool, its result on standard output.
 
-use std::ffi::OsString;
-
 use cuecard_mcp::result::{text_of, value_of};
 use cuecard_mcp::{ContentBlock, ToolInfo, ToolReply};
 use cuecard_replay::check_arguments;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
-use cuecard_source::value::{Redactor, as_text, printable_lines};
+use cuecard_source::value::{as_text, printable_lines};
 use cuecard_tool_call::model::Parse;
 use serde_json::{Map, Value as Json, json};
 
 use super::server;
-use super::stop::Stop;
 use crate::args::CallArgs;
-use crate::asynchronous::asynchronously;
+use crate::asynchronous::interruptibly;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, json_value};
-use crate::output::{Output, stderr_line, stdout};
+use crate::output::stderr_line;
 
-pub(crate) fn run(
-    args: &CallArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let refused = |Stop(found, exit): Stop| {
-        output.diagnostics(&found, args.json, &Redactor::default());
-        exit
-    };
+pub(crate) fn run(args: &CallArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
     let (name, tool) = match (args.names.as_slice(), args.command.as_slice()) {
         ([tool], [_, ..]) => (None, tool),
         ([server, tool], _) => (Some(server.as_str()), tool),
         _ => {
-            let error = Diagnostic::error(codes::ARGUMENT, "a call needs a server and a tool");
-            return refused(Stop::invalid(error.with_help(
-                "write `cuecard call SERVER TOOL`, or `cuecard call TOOL -- COMMAND`",
-            )));
+            let help = "write `cuecard call SERVER TOOL`, or `cuecard call TOOL -- COMMAND`";
+            return Err(Stop::argument("a call needs a server and a tool", help));
         }
     };
-    let mut named = match server::named(name, &args.command, &args.server, environment, output) {
-        Ok(named) => named,
-        Err(stop) => return refused(stop),
-    };
+    let mut named = server::named(name, &args.command, &args.server, context)?;
     let mut fetched = Vec::new();
-    let called = asynchronously(async |stop| {
-        let calling = async {
-            let mut session = named
-                .start(environment)
-                .await
-                .map_err(Stop::could_not_run)?;
-            let arguments = async {
-                let tools = server::tools(&session).await.map_err(Stop::could_not_run)?;
-                // The call of a tool that the config leaves out is refused with that reason.
-                let known = match named.leaves_out(tool) {
-                    true => None,
-                    false => known(&tools, tool, name)?,
-                };
-                let arguments = arguments(args, known).map_err(Stop::invalid)?;
-                let mut doubts = known.map_or_else(Vec::new, |tool| doubts(&arguments, tool));
-                let server = name.unwrap_or("-- COMMAND");
-                for doubt in doubts.iter_mut().filter(|doubt| doubt.help.is_none()) {
-                    doubt.help = Some(format!("`cuecard tools {server}` lists the parameters"));
-                }
-                output.diagnostics(&doubts, args.json, &named.redactor);
-                Ok(arguments)
+    let called = interruptibly(async || {
+        let session = named.start(environment).await;
+        let mut session = session.map_err(Stop::could_not_run)?;
+        let arguments = async {
+            let tools = server::tools(&session).await.map_err(Stop::could_not_run)?;
+            // The call of a tool that the config leaves out is refused with that reason.
+            let known = match named.leaves_out(tool) {
+                true => None,
+                false => known(&tools, tool, name)?,
             };
-            let called = match arguments.await {
-                Ok(arguments) => {
-                    let mut reply = session.call(tool, arguments.clone(), named.timeout).await;
-                    if session.lacks_back_channel(&reply) {
-                        stderr_line(&named.redactor.text(&session.fall_back_message()));
-                        let again = named.fall_back_to_legacy(session, environment).await;
-                        session = again.map_err(Stop::could_not_run)?;
-                        reply = session.call(tool, arguments, named.timeout).await;
-                    }
-                    reply.map_err(|error| Stop::could_not_run(server::call_failed(&error)))
-                }
-                Err(stop) => Err(stop),
-            };
-            named.show_warnings(&session, args.json, output);
-            fetched = session.take_secrets();
-            session.stop().await;
-            called
+            let arguments = arguments(args, known).map_err(Stop::invalid)?;
+            let mut doubts = known.map_or_else(Vec::new, |tool| doubts(&arguments, tool));
+            let server = name.unwrap_or("-- COMMAND");
+            for doubt in doubts.iter_mut().filter(|doubt| doubt.help.is_none()) {
+                doubt.help = Some(format!("`cuecard tools {server}` lists the parameters"));
+            }
+            output.redacted(&doubts, &named.redactor);
+            Ok(arguments)
         };
-        stop.run_until_cancelled(calling).await
-    });
+        let called = match arguments.await {
+            Ok(arguments) => {
+                let mut reply = session.call(tool, arguments.clone(), named.timeout).await;
+                if session.lacks_back_channel(&reply) {
+                    stderr_line(&named.redactor.text(&session.fall_back_message()));
+                    let again = named.fall_back_to_legacy(session, environment).await;
+                    session = again.map_err(Stop::could_not_run)?;
+                    reply = session.call(tool, arguments, named.timeout).await;
+                }
+                reply.map_err(|error| Stop::could_not_run(server::call_failed(&error)))
+            }
+            Err(stop) => Err(stop),
+        };
+        named.show_warnings(&session, output);
+        fetched = session.take_secrets();
+        session.stop().await;
+        called
+    })?;
     named.redactor.add(fetched);
-    let reply = match called {
-        Ok(Some(Ok(reply))) => reply,
-        Ok(Some(Err(Stop(found, exit)))) => {
-            output.diagnostics(&found, args.json, &named.redactor);
-            return exit;
-        }
-        Ok(None) => return ExitCode::Interrupted,
-        Err(exit) => return exit,
-    };
-    if args.json {
-        let mut document = document(tool, &reply);
-        named.redactor.json(&mut document);
-        stdout(&format!("{document:#}\n"));
-    } else {
-        if reply.is_error {
-            stderr_line("the tool reported an error:");
-        }
-        let text = match text(&reply) {
-            text if text.is_empty() && reply.is_error => "(without a message)\n".to_owned(),
-            text => text,
-        };
-        stdout(&shown(&named.redactor.text(&text)));
+    let reply = called.map_err(|stop| stop.redacted(&named.redactor))?;
+    if reply.is_error && !args.json {
+        stderr_line("the tool reported an error:");
     }
-    match reply.is_error {
+    let text = |_| match text(&reply) {
+        text if text.is_empty() && reply.is_error => "(without a message)\n".to_owned(),
+        text => shown(&named.redactor.text(&text)),
+    };
+    output.result(&named.redactor, || document(tool, &reply), text);
+    Ok(match reply.is_error {
         true => ExitCode::Failed,
         false => ExitCode::Passed,
-    }
+    })
 }
 
 /// The tool of this name; none if the server lists none at all.

@@ -7,8 +7,7 @@ use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
-use super::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::Stop;
 use crate::inputs;
 
 /// The cassette beside a scenario: `x.cassette.jsonl` beside `x.json`.
@@ -46,14 +45,12 @@ pub(super) fn of(
             let is = kind.map_or("no file that Cuecard knows", FileKind::description);
             let message = format!("`{}` is {is}, not a cassette", file.display());
             let help = "give a `.cassette.jsonl` file, or the scenario that it was recorded with";
-            return Err(Stop::invalid(
-                Diagnostic::error(codes::FILE_KIND, message).with_help(help),
-            ));
+            return Err(Stop::refused(codes::FILE_KIND, message, help));
         }
     };
     let (cassette, found) = Cassette::read(&source);
     match cassette {
         Some(cassette) => Ok((path, cassette, found)),
-        None => Err(Stop(found, ExitCode::Invalid)),
+        None => Err(Stop::invalid(found)),
     }
 }

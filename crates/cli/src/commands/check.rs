@@ -1,7 +1,6 @@
 //! `cuecard check`: errors, lint, and what a file would do. Runs nothing; with `--connect` it asks the servers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cuecard_mcp::ServerSpec;
@@ -19,13 +18,14 @@ use cuecard_source::value::Redactor;
 use cuecard_tool_call::script::bind_variables;
 use serde_json::{Value as Json, json};
 
-use super::effects::{effects_json, effects_line, effects_list};
+use super::effects::{effects_line, effects_list};
 use super::{browser_files, connect};
 use crate::args::CheckArgs;
 use crate::asynchronous::asynchronously;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, counted, stdout};
+use crate::output::{self, Output, counted, stdout};
 use crate::waiting::Waiting;
 
 /// What the servers said.
@@ -36,33 +36,15 @@ struct ServerChecks {
     redactor: Redactor,
 }
 
-pub(crate) fn run(
-    args: &CheckArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let variables = match inputs::variables_of_file(args.server.env.env_file.as_ref(), environment)
-    {
-        Ok(variables) => variables,
-        Err(diagnostics) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return ExitCode::Invalid;
-        }
-    };
-    let symbols = match inputs::symbols(&args.symbols, environment) {
-        Ok(symbols) => symbols,
-        Err(diagnostics) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return ExitCode::Invalid;
-        }
-    };
-    let snapshots = match snapshots(&args.snapshot) {
-        Ok(snapshots) => snapshots,
-        Err(diagnostics) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return ExitCode::Invalid;
-        }
-    };
+pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
+    let env_file = args.server.env.env_file.as_ref();
+    let variables = inputs::variables_of_file(env_file, environment).map_err(Stop::invalid)?;
+    let symbols = inputs::symbols(&args.symbols, environment).map_err(Stop::invalid)?;
+    let snapshots = snapshots(&args.snapshot).map_err(Stop::invalid)?;
     let (config, mut exit) = config(args, &variables.environment, output);
     let (files, problems) = timelines::files(&args.files, CHECKED);
     let with = CheckContext {
@@ -80,20 +62,12 @@ pub(crate) fn run(
             .map(|(folder, problem)| Checked::unusable(folder.display().to_string(), problem)),
     );
     if all.is_empty() && !args.tagged.tags.is_empty() {
-        output.diagnostic(
-            &none_tagged(&args.tagged.tags),
-            args.json,
-            &Redactor::default(),
-        );
-        return ExitCode::Invalid;
+        return Err(Stop::invalid(none_tagged(&args.tagged.tags)));
     }
     let mut asked = ServerChecks::default();
     // Without a config every server would be unknown.
     if args.connect && exit == ExitCode::Passed {
-        asked = match ask(args, &variables, &config, environment, output, &mut all) {
-            Ok(asked) => asked,
-            Err(stop) => return stop,
-        };
+        asked = ask(args, &variables, &config, context, &mut all)?;
         connect::show(&asked.connected, output);
     }
     for scenario in all.iter().filter_map(Checked::scenario) {
@@ -107,7 +81,7 @@ pub(crate) fn run(
             false if checked.count(Severity::Error) > 0 => ExitCode::Invalid,
             false => ExitCode::Passed,
         });
-        output.diagnostics(&checked.diagnostics, args.json, &asked.redactor);
+        output.redacted(&checked.diagnostics, &asked.redactor);
         if args.json {
             documents.push(document(checked, &config));
         } else {
@@ -117,12 +91,12 @@ pub(crate) fn run(
     if args.json {
         let mut document = json!({"valid": exit == ExitCode::Passed, "files": documents});
         if args.connect {
-            document["connected"] = connect::document(&asked.connected);
+            document["connected"] = json!(asked.connected);
         }
         asked.redactor.json(&mut document);
-        stdout(&format!("{document:#}\n"));
+        output::document(&document);
     }
-    exit
+    Ok(exit)
 }
 
 /// The snapshots in files: what a browser's server answered.
@@ -163,21 +137,13 @@ fn ask(
     args: &CheckArgs,
     variables: &inputs::Variables,
     config: &Config,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
     all: &mut [Checked],
-) -> Result<ServerChecks, ExitCode> {
-    let timeout = match inputs::seconds("--timeout", args.server.connect.timeout) {
-        Ok((timeout, warning)) => {
-            output.diagnostics(warning.as_slice(), args.json, &Redactor::default());
-            timeout
-        }
-        Err(diagnostic) => {
-            output.diagnostic(&diagnostic, args.json, &Redactor::default());
-            return Err(ExitCode::Invalid);
-        }
-    };
-    let mut pool = Pool::new(config.clone(), environment.to_vec(), timeout);
+) -> Result<ServerChecks, Stop> {
+    let timeout = inputs::seconds("--timeout", args.server.connect.timeout);
+    let (timeout, warning) = timeout.map_err(Stop::invalid)?;
+    context.output.diagnostics(warning.as_slice());
+    let mut pool = Pool::new(config.clone(), context.environment.clone(), timeout);
     let scenarios = all.iter().filter_map(Checked::scenario);
     let names: BTreeSet<String> = scenarios
         .flat_map(|scenario| would_do(scenario, config).servers)
@@ -191,7 +157,7 @@ fn ask(
     let working_directory = std::env::current_dir().unwrap_or_default();
     asynchronously(async |stop| {
         connect::announce(&specs);
-        let mut waiting = Waiting::new(output, "starting", names);
+        let mut waiting = Waiting::new(&context.output, "starting", names);
         let asking = async {
             for checked in all {
                 let Some(scenario) = checked.scenario() else {
@@ -239,7 +205,7 @@ fn config(
     match Config::find(&search) {
         Ok(config) => (config, ExitCode::Passed),
         Err(diagnostics) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
+            output.diagnostics(&diagnostics);
             (Config::empty(), ExitCode::CouldNotRun)
         }
     }
@@ -289,7 +255,6 @@ fn line(checked: &Checked, config: &Config, output: &Output) -> String {
 }
 
 fn document(checked: &Checked, config: &Config) -> Json {
-    let effects = checked.effects(config).as_ref().map(effects_json);
     let scenario = checked.scenario();
     let mut document = json!({
         "file": checked.file,
@@ -300,7 +265,7 @@ fn document(checked: &Checked, config: &Config) -> Json {
         "total_steps": scenario.map(|scenario| scenario.steps.len()),
         "metadata": scenario.map(|scenario| &scenario.metadata),
         "environment": scenario.map(|scenario| &scenario.environment),
-        "effects": effects,
+        "effects": checked.effects(config),
         "diagnostics": list_to_json(&checked.diagnostics),
     });
     match &checked.content {

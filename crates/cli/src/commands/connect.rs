@@ -6,10 +6,9 @@ use cuecard_source::diagnostic::codes;
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::value::printable;
 use cuecard_tool_call::script::FailureKind;
-use serde_json::{Value as Json, json};
 
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr, stderr_line};
+use crate::output::{Output, counted, stderr, stderr_line};
 
 /// Says what is about to be started, and who says so: a config of the project may come from anybody.
 pub(super) fn announce(specs: &[ServerSpec]) {
@@ -35,8 +34,7 @@ pub(super) fn announce(specs: &[ServerSpec]) {
 pub(super) fn show(connected: &[Connected], output: &Output) {
     for server in connected {
         let tools = match server.tools {
-            Some(1) => "1 tool".to_owned(),
-            Some(tools) => format!("{tools} tools"),
+            Some(tools) => counted(tools, "tool"),
             None => "it does not list its tools, so they can't be checked".to_owned(),
         };
         let protocol = server
@@ -45,7 +43,7 @@ pub(super) fn show(connected: &[Connected], output: &Output) {
             .map_or(String::new(), |protocol| format!(", protocol {protocol}"));
         stderr_line(&format!(
             "  {} {} ({}{protocol}): {tools}",
-            output.stderr.good(output.stderr.symbol("✓", "ok")),
+            output.stderr.mark(true),
             server.server,
             server.transport,
         ));
@@ -63,22 +61,6 @@ pub(super) fn show(connected: &[Connected], output: &Output) {
             stderr_line(&format!("      {warning}"));
         }
     }
-}
-
-/// The same for machines.
-pub(super) fn document(connected: &[Connected]) -> Json {
-    let server = |server: &Connected| {
-        json!({
-            "server": server.server,
-            "transport": server.transport,
-            "protocol": server.protocol,
-            "tools": server.tools,
-            "writing_tools": server.writing,
-            "destructive_tools": server.destructive,
-            "warnings": server.warnings,
-        })
-    };
-    connected.iter().map(server).collect()
 }
 
 /// How to exit with these findings: a server that can't be reached is no fault of the file.

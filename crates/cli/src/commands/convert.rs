@@ -11,16 +11,16 @@ use cuecard_runtime::timelines::is_timeline;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
-use cuecard_source::value::Redactor;
 use cuecard_timeline::format::{self as timeline, ReadOptions, Symbols};
 use cuecard_tool_call::format as tool_call;
-use cuecard_workspace::files;
 use serde_json::json;
 
-use crate::args::{ConvertArgs, ExportForm, ExportServer};
+use crate::args::{ConvertArgs, ExportForm};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
-use crate::output::{Output, counted, stderr_line, stdout};
+use crate::output::{self, counted, stderr_line, stdout};
+use crate::output_files::write_new;
 
 /// A scenario after its conversion.
 struct Converted {
@@ -37,42 +37,32 @@ struct Converted {
     beside: Option<(PathBuf, String)>,
 }
 
-pub(crate) fn run(args: &ConvertArgs, output: &Output) -> ExitCode {
+pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Result<ExitCode, Stop> {
     let result = convert(args).and_then(|converted| {
         let written = write(args, &converted)?;
         Ok((converted, written))
     });
-    match result {
-        Ok((converted, written)) => {
-            output.diagnostics(&converted.diagnostics, args.json, &Redactor::default());
-            finish(args, &converted, written);
-            ExitCode::Passed
-        }
-        Err((diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            if args.json {
-                let document = json!({
-                    "file": args.file.display().to_string(),
-                    "valid": false,
-                    "diagnostics": list_to_json(&diagnostics),
-                });
-                stdout(&format!("{document:#}\n"));
-            }
-            exit
-        }
-    }
+    let refused = |stop: &Stop| {
+        json!({
+            "file": args.file.display().to_string(),
+            "valid": false,
+            "diagnostics": list_to_json(&stop.diagnostics),
+        })
+    };
+    let (converted, written) = result.map_err(|stop| stop.with_document(refused))?;
+    context.output.diagnostics(&converted.diagnostics);
+    finish(args, &converted, written);
+    Ok(ExitCode::Passed)
 }
 
-type Stopped = (Vec<Diagnostic>, ExitCode);
-
-fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
-    let source =
-        read_source(&args.file).map_err(|diagnostic| (vec![diagnostic], ExitCode::Invalid))?;
+fn convert(args: &ConvertArgs) -> Result<Converted, Stop> {
+    let source = read_source(&args.file).map_err(Stop::invalid)?;
     if args.in_place && args.file == Path::new("-") {
-        let diagnostic =
-            Diagnostic::error(codes::ARGUMENT, "`--in-place` can't be used with stdin")
-                .with_help("omit it to print the result, or write to a file with --output FILE");
-        return Err((vec![diagnostic], ExitCode::Invalid));
+        let help = "omit it to print the result, or write to a file with --output FILE";
+        return Err(Stop::argument(
+            "`--in-place` can't be used with stdin",
+            help,
+        ));
     }
     if let Some(form) = args.to {
         return export(&source, form, args);
@@ -81,18 +71,14 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         return convert_timeline(&source, args);
     }
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
-        let diagnostic = Diagnostic::error(
-            codes::FILE_KIND,
-            "the file already contains browser steps",
-        )
-        .with_help(
-            "choose a target format: --to tool-call --server chrome-devtools, or --to playwright",
-        );
-        return Err((vec![diagnostic], ExitCode::Invalid));
+        let message = "the file already contains browser steps";
+        let help =
+            "choose a target format: --to tool-call --server chrome-devtools, or --to playwright";
+        return Err(Stop::refused(codes::FILE_KIND, message, help));
     }
     let reading = tool_call::read(&source);
     if any_error(&reading.diagnostics) {
-        return Err((reading.diagnostics, ExitCode::Invalid));
+        return Err(Stop::invalid(reading.diagnostics));
     }
     let is_changed = reading.converted.is_some();
     let text = reading
@@ -109,28 +95,23 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
 }
 
 /// Browser steps in another notation.
-fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<Converted, Stopped> {
+fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<Converted, Stop> {
     let reading = browser::read_steps(source);
     let Some(steps) = reading.steps else {
-        return Err((reading.diagnostics, ExitCode::Invalid));
+        return Err(Stop::invalid(reading.diagnostics));
     };
     if let Some(partial) = partial(&steps).filter(|_| !args.allow_partial) {
         let partial = partial.with_help("use the incomplete steps with --allow-partial");
-        return Err((vec![partial], ExitCode::Invalid));
+        return Err(Stop::invalid(partial));
     }
     let (exported, form) = match form {
         ExportForm::Playwright => (to_playwright(&steps, source), "a test for @playwright/test"),
         ExportForm::ToolCall => {
-            let (server, form) = match args.server {
-                ExportServer::ChromeDevtools => (
-                    ToolCallServer::ChromeDevtools,
-                    "a scenario for chrome-devtools-mcp",
-                ),
-                ExportServer::Playwright => {
-                    (ToolCallServer::Playwright, "a scenario for @playwright/mcp")
-                }
+            let form = match args.server {
+                ToolCallServer::ChromeDevtools => "a scenario for chrome-devtools-mcp",
+                ToolCallServer::Playwright => "a scenario for @playwright/mcp",
             };
-            (to_tool_call(&steps, source, server), form)
+            (to_tool_call(&steps, source, args.server), form)
         }
     };
     let mut diagnostics = reading.diagnostics;
@@ -145,11 +126,11 @@ fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<C
     })
 }
 
-fn convert_timeline(source: &SourceFile, args: &ConvertArgs) -> Result<Converted, Stopped> {
+fn convert_timeline(source: &SourceFile, args: &ConvertArgs) -> Result<Converted, Stop> {
     let symbols = Symbols::new();
     let reading = timeline::read(source, &symbols, &ReadOptions::default());
     if any_error(&reading.diagnostics) {
-        return Err((reading.diagnostics, ExitCode::Invalid));
+        return Err(Stop::invalid(reading.diagnostics));
     }
     let mut converted = reading.converted;
     let mut beside = None;
@@ -168,7 +149,7 @@ fn convert_timeline(source: &SourceFile, args: &ConvertArgs) -> Result<Converted
         None => (source.text(), reading.diagnostics),
     };
     if any_error(&diagnostics) {
-        return Err((diagnostics, ExitCode::Invalid));
+        return Err(Stop::invalid(diagnostics));
     }
     Ok(Converted {
         is_changed: converted.is_some(),
@@ -188,11 +169,7 @@ fn terminal_file(
     source: &SourceFile,
     path: &str,
     timeline: &Path,
-) -> Result<((PathBuf, String), SourceFile), Stopped> {
-    let refused = |message: String, help: &str| {
-        let found = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
-        Err((vec![found], ExitCode::Invalid))
-    };
+) -> Result<((PathBuf, String), SourceFile), Stop> {
     let is_beside = Path::new(path)
         .components()
         .all(|component| matches!(component, Component::Normal(_) | Component::CurDir));
@@ -202,17 +179,17 @@ fn terminal_file(
     if !is_beside || !has_format {
         let message = format!("`--terminal-file {path}` is not a valid file for a terminal config");
         let help = "use a file that ends in .yaml, .yml or .json, in the timeline's directory";
-        return refused(message, help);
+        return Err(Stop::argument(message, help));
     }
     match timeline::extract_terminal(source, path) {
         Some((text, rest)) => {
             let folder = timeline.parent().unwrap_or(Path::new(""));
             Ok(((folder.join(path), text), rest))
         }
-        None => refused(
-            "the timeline has no inline terminal config to move".to_owned(),
+        None => Err(Stop::argument(
+            "the timeline has no inline terminal config to move",
             "it must be a mapping under `terminalRef`; a mapping with comments can't be converted to JSON",
-        ),
+        )),
     }
 }
 
@@ -240,9 +217,9 @@ fn left_over(diagnostics: Vec<Diagnostic>, is_changed: bool) -> Vec<Diagnostic> 
 }
 
 /// Writes the result where it belongs, and says where that is, or nothing if nothing had to be written.
-fn write<'a>(args: &'a ConvertArgs, converted: &Converted) -> Result<Option<&'a Path>, Stopped> {
+fn write<'a>(args: &'a ConvertArgs, converted: &Converted) -> Result<Option<&'a Path>, Stop> {
     if let Some((path, text)) = &converted.beside {
-        write_file(path, text, args.force)?;
+        write_new(path, text, args.force)?;
         stderr_line(&format!("{}: written", path.display()));
     }
     let path = match (&args.output, args.in_place) {
@@ -250,26 +227,8 @@ fn write<'a>(args: &'a ConvertArgs, converted: &Converted) -> Result<Option<&'a 
         (None, true) if converted.is_changed => &args.file,
         _ => return Ok(None),
     };
-    write_file(path, &converted.text, args.force || args.output.is_none())?;
+    write_new(path, &converted.text, args.force || args.output.is_none())?;
     Ok(Some(path))
-}
-
-/// Writes a file, over another one only with `force`.
-fn write_file(path: &Path, text: &str, force: bool) -> Result<(), Stopped> {
-    if !force && path.exists() {
-        let diagnostic = Diagnostic::error(
-            codes::FILE_WRITE,
-            format!("`{}` already exists", path.display()),
-        )
-        .with_help("choose another name, or pass --force to overwrite it");
-        return Err((vec![diagnostic], ExitCode::Invalid));
-    }
-    files::write(path, text).map_err(|error| {
-        let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-        diagnostic.help = error.help();
-        (vec![diagnostic], ExitCode::CouldNotRun)
-    })?;
-    Ok(())
 }
 
 fn finish(args: &ConvertArgs, converted: &Converted, written: Option<&Path>) {
@@ -283,8 +242,7 @@ fn finish(args: &ConvertArgs, converted: &Converted, written: Option<&Path>) {
             "text": converted.text,
             "diagnostics": list_to_json(&converted.diagnostics),
         });
-        stdout(&format!("{document:#}\n"));
-        return;
+        return output::document(&document);
     }
     if args.output.is_none() && !args.in_place {
         stdout(&converted.text);

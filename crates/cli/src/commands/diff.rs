@@ -11,9 +11,9 @@ use cuecard_source::value::{Json, Redactor};
 use cuecard_trace::Trace;
 
 use crate::args::DiffArgs;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::{io_reason, read_source};
-use crate::output::{Output, stdout};
+use crate::inputs::{read_source, unreadable};
 
 /// Counts follow from the calls; times and tokens differ from run to run.
 const FOLLOWS: &str = "/metrics";
@@ -24,18 +24,14 @@ enum Recorded {
     Results(Results),
 }
 
-type Stopped = (Diagnostic, ExitCode);
-
-pub(crate) fn run(args: &DiffArgs, output: &Output) -> ExitCode {
+pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let output = &context.output;
     let (first, second) = match (read(&args.first), read(&args.second)) {
         (Ok(first), Ok(second)) => (first, second),
         (first, second) => {
-            let mut exit = ExitCode::Passed;
-            for (diagnostic, code) in [first.err(), second.err()].into_iter().flatten() {
-                output.diagnostic(&diagnostic, args.json, &Redactor::default());
-                exit = exit.worst(code);
-            }
-            return exit;
+            let stops = [first.err(), second.err()].into_iter().flatten();
+            let exits = stops.map(|stop| stop.print(output));
+            return Ok(exits.fold(ExitCode::Passed, ExitCode::worst));
         }
     };
     let names = (
@@ -46,8 +42,7 @@ pub(crate) fn run(args: &DiffArgs, output: &Output) -> ExitCode {
     let (text, document, is_same) = match (&first, &second) {
         (Recorded::Trace(old), Recorded::Trace(new)) => {
             for (trace, name) in [(old, &names.0), (new, &names.1)] {
-                let warnings: Vec<Diagnostic> = trace.unfinished(name).into_iter().collect();
-                output.diagnostics(&warnings, args.json, &Redactor::default());
+                output.diagnostics(trace.unfinished(name).as_slice());
             }
             let mut ignore = args.ignore.clone();
             ignore.push(FOLLOWS.to_owned());
@@ -78,24 +73,19 @@ pub(crate) fn run(args: &DiffArgs, output: &Output) -> ExitCode {
                 names.1,
                 kind(&second)
             );
-            let diagnostic = Diagnostic::error(codes::FILE_KIND, message)
-                .with_help("compare two traces, or two results written by `cuecard test --output`");
-            output.diagnostic(&diagnostic, args.json, &Redactor::default());
-            return ExitCode::Invalid;
+            let help = "compare two traces, or two results written by `cuecard test --output`";
+            return Err(Stop::refused(codes::FILE_KIND, message, help));
         }
     };
-    match args.json {
-        true => stdout(&format!("{document:#}\n")),
-        false => stdout(&text),
-    }
-    match is_same {
+    output.result(&Redactor::default(), || document, |_| text);
+    Ok(match is_same {
         true => ExitCode::Passed,
         false => ExitCode::Drifted,
-    }
+    })
 }
 
 /// Reads what `path` names: a file, or in the folder of a run the result of its tests, else its trace.
-fn read(path: &Path) -> Result<Recorded, Stopped> {
+fn read(path: &Path) -> Result<Recorded, Stop> {
     let is_folder = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let file = match is_folder {
         true => in_folder(path)?,
@@ -103,17 +93,15 @@ fn read(path: &Path) -> Result<Recorded, Stopped> {
     };
     let name = file.display().to_string();
     let opened = File::open(&file).map_err(|error| {
-        let message = format!("`{name}` can't be read: {}", io_reason(&error));
         let exit = match error.kind() {
             std::io::ErrorKind::NotFound => ExitCode::Invalid,
             _ => ExitCode::CouldNotRun,
         };
-        (Diagnostic::error(codes::FILE_READ, message), exit)
+        Stop::new(unreadable(&file, &error), exit)
     })?;
     if !opened.metadata().is_ok_and(|metadata| metadata.is_file()) {
         let message = format!("`{name}` can't be read: it is not a file");
-        let diagnostic = Diagnostic::error(codes::FILE_READ, message);
-        return Err((diagnostic, ExitCode::Invalid));
+        return Err(Stop::invalid(Diagnostic::error(codes::FILE_READ, message)));
     }
     let error = match Trace::read(BufReader::with_capacity(64 << 10, opened)) {
         Ok(trace) => return Ok(Recorded::Trace(Box::new(trace))),
@@ -127,26 +115,21 @@ fn read(path: &Path) -> Result<Recorded, Stopped> {
         Some(document) if Results::are_in(&document) => {
             let results = Results::read(&document).map_err(|reason| {
                 let message = format!("`{name}` can't be read as a test result: {reason}");
-                (
-                    Diagnostic::error(codes::ARGUMENT, message),
-                    ExitCode::Invalid,
-                )
+                Stop::invalid(Diagnostic::error(codes::ARGUMENT, message))
             })?;
             Ok(Recorded::Results(results))
         }
         Some(document) if document.get("trace_id").is_none() => {
             let message = format!("`{name}` is neither a trace nor a test result");
-            let diagnostic = Diagnostic::error(codes::FILE_KIND, message).with_help(
-                "`cuecard play` writes traces to .cuecard/runs/, and `cuecard test --output DIR` writes traces and results",
-            );
-            Err((diagnostic, ExitCode::Invalid))
+            let help = "`cuecard play` writes traces to .cuecard/runs/, and `cuecard test --output DIR` writes traces and results";
+            Err(Stop::refused(codes::FILE_KIND, message, help))
         }
-        _ => Err((error.diagnostic(&name), ExitCode::Invalid)),
+        _ => Err(Stop::invalid(error.diagnostic(&name))),
     }
 }
 
 /// The file that tells of the run in `folder`.
-fn in_folder(folder: &Path) -> Result<PathBuf, Stopped> {
+fn in_folder(folder: &Path) -> Result<PathBuf, Stop> {
     let files = ["summary.json", "trace.jsonl"].map(|name| folder.join(name));
     let found = files.into_iter().find(|file| file.is_file());
     found.ok_or_else(|| {
@@ -154,9 +137,7 @@ fn in_folder(folder: &Path) -> Result<PathBuf, Stopped> {
             "`{}` is not a run directory: it has neither `summary.json` nor `trace.jsonl`",
             folder.display()
         );
-        let diagnostic = Diagnostic::error(codes::ARGUMENT, message).with_help(
-            "choose a directory in .cuecard/runs/, or in that of `cuecard test --output`",
-        );
-        (diagnostic, ExitCode::Invalid)
+        let help = "choose a directory in .cuecard/runs/, or in that of `cuecard test --output`";
+        Stop::argument(message, help)
     })
 }

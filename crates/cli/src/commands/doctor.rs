@@ -7,19 +7,22 @@ use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_mcp::doctor::{self, Finding, Machine, Outcome};
-use cuecard_mcp::{ServerSpec, TransportSpec};
+use cuecard_mcp::{Era, ServerSpec, TransportSpec};
 use cuecard_replay::{Pool, known_servers, unknown_server};
+use cuecard_report::diagnostics::to_json;
+use cuecard_report::duration;
 use cuecard_source::diagnostic::{Diagnostic, any_error};
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Json, Redactor, printable, printable_lines};
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::stop::Stop;
 use super::{connect, doctor_output};
 use crate::args::DoctorArgs;
 use crate::asynchronous::asynchronously;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stdout};
+use crate::output::counted;
 use crate::waiting::Waiting;
 
 /// All that was found out.
@@ -31,74 +34,140 @@ pub(super) struct Findings {
     pub machine: Vec<Finding>,
 }
 
-/// One server.
+/// One server, as `--json` has it.
+#[derive(Debug, Default, Serialize)]
 pub(super) struct ServerFinding {
     pub name: String,
-    /// The file that defines it, as it is shown.
-    pub from: PathBuf,
-    pub project_local: bool,
+    pub status: ServerStatus,
     /// stdio, http; none if its entry can't be read.
     pub transport: Option<&'static str>,
-    pub state: State,
+    /// The file that defines it, as it is shown.
+    pub from: String,
+    pub project_local: bool,
+    /// The files that define a server of the same name, which is not used.
+    pub also_in: Vec<String>,
+    pub protocol: Option<String>,
+    pub era: Option<&'static str>,
+    pub server_name: Option<String>,
+    pub server_version: Option<String>,
+    /// How many tools it lists.
+    pub tools: Option<usize>,
+    /// How long its start took, in seconds.
+    pub duration: Option<f64>,
+    pub error: Option<String>,
+    pub notes: Vec<String>,
+    pub help: Option<String>,
+    pub warnings: Vec<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostic: Option<Json>,
+    /// What is known about it, in a line for people.
+    #[serde(skip)]
+    pub line: String,
+    /// What stands below that line.
+    #[serde(skip)]
+    pub details: Vec<String>,
 }
 
 /// What is known about a server.
-pub(super) enum State {
-    Tried(Outcome),
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ServerStatus {
+    #[serde(rename = "ok")]
+    Up,
+    Failed,
     /// Its entry can't be used.
-    Refused(Diagnostic),
+    #[serde(rename = "failed")]
+    Invalid,
     Disabled,
     /// Nobody asked.
+    #[default]
     NotTried,
 }
 
 impl ServerFinding {
     pub(super) fn is_failing(&self) -> bool {
-        matches!(
-            self.state,
-            State::Tried(Outcome::Failed { .. }) | State::Refused(_)
-        )
+        matches!(self.status, ServerStatus::Failed | ServerStatus::Invalid)
+    }
+
+    fn tried(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Up {
+                info,
+                tools,
+                took,
+                warnings,
+            } => {
+                self.status = ServerStatus::Up;
+                let listed = tools.map_or("no tool list".to_owned(), |n| counted(n, "tool"));
+                let version = printable(&info.protocol_version);
+                // As wide as any, so that what follows stands in one column.
+                self.line = format!("{version:10}  {listed:>9}  {:8}", duration(took));
+                let line = |found: &Diagnostic| format!("{}: {}", found.code, found.message);
+                self.details = warnings.iter().map(line).collect();
+                self.warnings = warnings.iter().map(to_json).collect();
+                self.protocol = Some(info.protocol_version);
+                self.era = Some(match info.era {
+                    Era::Legacy => "legacy",
+                    Era::Modern => "modern",
+                });
+                self.server_name = Some(info.server_name);
+                self.server_version = Some(info.server_version);
+                self.tools = tools;
+                self.duration = Some(took.as_millis() as f64 / 1000.0);
+            }
+            Outcome::Failed {
+                reason,
+                notes,
+                help,
+            } => self.failed(ServerStatus::Failed, reason, notes, help),
+        }
+    }
+
+    fn refused(&mut self, refusal: &Diagnostic) {
+        let (message, notes) = (refusal.message.clone(), refusal.notes.clone());
+        self.failed(ServerStatus::Invalid, message, notes, refusal.help.clone());
+        let place = doctor_output::place(refusal).into_iter();
+        let details = place.chain(refusal.label.clone());
+        self.details.splice(0..0, details);
+        self.diagnostic = Some(to_json(refusal));
+    }
+
+    fn failed(
+        &mut self,
+        status: ServerStatus,
+        error: String,
+        notes: Vec<String>,
+        help: Option<String>,
+    ) {
+        self.status = status;
+        self.line = printable(&error).into_owned();
+        let lines = notes.iter().map(|note| printable_lines(note).into_owned());
+        self.details = lines.chain(help.clone()).collect();
+        self.error = Some(error);
+        self.notes = notes;
+        self.help = help;
     }
 }
 
-pub(crate) fn run(
-    args: &DoctorArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let prepared = match prepare(args, environment) {
-        Ok(prepared) => prepared,
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return exit;
-        }
-    };
-    output.diagnostics(&prepared.warnings, args.json, &Redactor::default());
+pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let prepared = prepare(args, &context.environment)?;
+    context.output.diagnostics(&prepared.warnings);
     let secrets = prepared.config.servers().iter();
     let redactor = Redactor::new(secrets.flat_map(|server| server.secrets.iter().cloned()));
-    let found =
-        asynchronously(async |stop| examine(args, prepared, environment, output, &stop).await);
-    let findings = match found {
-        Ok(Some(findings)) => findings,
-        Ok(None) => return ExitCode::Interrupted,
-        Err(exit) => return exit,
-    };
+    let found = asynchronously(async |stop| examine(args, prepared, context, &stop).await)?;
+    let findings = found.ok_or(ExitCode::Interrupted)?;
     // Who asks for some servers doesn't ask for the others.
     let configs_matter = args.servers.is_empty();
     let is_well = !findings.servers.iter().any(ServerFinding::is_failing)
         && !(configs_matter
             && (any_error(&findings.diagnostics) || !findings.config.broken.is_empty()));
-    if args.json {
-        let mut document = doctor_output::document(&findings, is_well);
-        redactor.json(&mut document);
-        stdout(&format!("{document:#}\n"));
-    } else {
-        stdout(&redactor.text(&doctor_output::text(&findings, output.stdout)));
-    }
-    match is_well {
+    let document = || doctor_output::document(&findings, is_well);
+    let text = |style| doctor_output::text(&findings, style);
+    context.output.result(&redactor, document, text);
+    Ok(match is_well {
         true => ExitCode::Passed,
         false => ExitCode::CouldNotRun,
-    }
+    })
 }
 
 /// What is known before anything starts.
@@ -114,7 +183,7 @@ struct Prepared {
 
 fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Prepared, Stop> {
     let variables = inputs::variables_of_file(args.server.env.env_file.as_ref(), environment)
-        .map_err(|found| Stop(found, ExitCode::Invalid))?;
+        .map_err(Stop::invalid)?;
     let mut warnings = variables.diagnostics;
     let (timeout, warning) =
         inputs::seconds("--timeout", args.server.connect.timeout).map_err(Stop::invalid)?;
@@ -126,7 +195,7 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
         environment: &variables.environment,
     });
     if args.server.connect.config.is_some() && any_error(&diagnostics) {
-        return Err(Stop(diagnostics, ExitCode::CouldNotRun));
+        return Err(Stop::could_not_run(diagnostics));
     }
     let is_known = known_servers(&config);
     let (known, unknown): (Vec<&String>, Vec<&String>) =
@@ -143,7 +212,7 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
         .collect();
     if !unknown.is_empty() {
         unknown.extend(diagnostics);
-        return Err(Stop(unknown, ExitCode::CouldNotRun));
+        return Err(Stop::could_not_run(unknown));
     }
     let mut names: Vec<String> = config
         .names()
@@ -171,11 +240,11 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
 async fn examine(
     args: &DoctorArgs,
     prepared: Prepared,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
     stop: &CancellationToken,
 ) -> Option<Findings> {
-    let pool = Pool::new(prepared.config, environment.to_vec(), prepared.timeout);
+    let environment = &context.environment;
+    let pool = Pool::new(prepared.config, environment.clone(), prepared.timeout);
     let mut servers: Vec<ServerFinding> = prepared
         .names
         .iter()
@@ -183,12 +252,12 @@ async fn examine(
         .collect();
     let specs: Vec<ServerSpec> = servers
         .iter()
-        .filter(|server| !args.no_start && matches!(server.state, State::NotTried))
+        .filter(|server| !args.no_start && server.status == ServerStatus::NotTried)
         .filter_map(|server| pool.spec(&server.name).ok())
         .collect();
     connect::announce(&specs);
     let names: BTreeSet<String> = specs.iter().map(|spec| spec.name.clone()).collect();
-    let mut waiting = Waiting::new(output, "trying", names);
+    let mut waiting = Waiting::new(&context.output, "trying", names);
     let trying = doctor::try_servers(&specs, environment, |name| waiting.done(name));
     let commands = commands(&prepared.names, &pool);
     let machine = Machine {
@@ -203,7 +272,7 @@ async fn examine(
     for (spec, outcome) in specs.iter().zip(outcomes) {
         let tried = servers.iter_mut().find(|server| server.name == spec.name);
         if let Some(server) = tried {
-            server.state = State::Tried(outcome);
+            server.tried(outcome);
         }
     }
     let mut config = pool.config().clone();
@@ -218,32 +287,32 @@ async fn examine(
 }
 
 fn finding_of(name: &str, pool: &Pool) -> Option<ServerFinding> {
-    let Some(server) = pool.config().server(name) else {
-        let spec = pool.spec(name).ok()?;
-        return Some(ServerFinding {
-            name: name.to_owned(),
-            from: PathBuf::from(&spec.source),
-            project_local: false,
-            transport: Some(spec.transport.as_str()),
-            state: State::NotTried,
-        });
-    };
-    let state = match &server.spec {
-        _ if server.is_disabled => State::Disabled,
-        Err(refusal) => State::Refused(refusal.clone()),
-        Ok(_) => State::NotTried,
-    };
-    Some(ServerFinding {
+    let config = pool.config();
+    let mut finding = ServerFinding {
         name: name.to_owned(),
-        from: server.from.clone(),
-        project_local: server.project_local,
-        transport: server
-            .spec
-            .as_ref()
-            .ok()
-            .map(|spec| spec.transport.as_str()),
-        state,
-    })
+        line: "not tried".to_owned(),
+        ..ServerFinding::default()
+    };
+    let Some(server) = config.server(name) else {
+        let spec = pool.spec(name).ok()?;
+        finding.from.clone_from(&spec.source);
+        finding.transport = Some(spec.transport.as_str());
+        return Some(finding);
+    };
+    finding.from = server.from.display().to_string();
+    finding.project_local = server.project_local;
+    let others = config.shadowed.iter().filter(|other| other.name == name);
+    finding.also_in = others.map(|it| it.from.display().to_string()).collect();
+    match &server.spec {
+        Ok(spec) => finding.transport = Some(spec.transport.as_str()),
+        Err(refusal) if !server.is_disabled => finding.refused(refusal),
+        Err(_) => {}
+    }
+    if server.is_disabled {
+        finding.status = ServerStatus::Disabled;
+        finding.line = "disabled".to_owned();
+    }
+    Some(finding)
 }
 
 /// The servers that are programs, with the command of each.

@@ -1,15 +1,14 @@
 //! What `doctor` found, for people and for machines.
 
-use cuecard_mcp::Era;
 use cuecard_mcp::config::ConfigFile;
-use cuecard_mcp::doctor::{Finding, Outcome, Status};
+use cuecard_mcp::doctor::{Finding, Status};
+use cuecard_report::Style;
 use cuecard_report::diagnostics::to_json;
-use cuecard_report::{Style, duration};
 use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::value::{printable, printable_lines};
 use serde_json::{Value as Json, json};
 
-use super::doctor::{Findings, ServerFinding, State};
+use super::doctor::{Findings, ServerFinding, ServerStatus};
 use crate::output::counted;
 
 /// How many findings about configs a terminal shows.
@@ -39,38 +38,24 @@ fn servers(findings: &Findings, style: Style) -> String {
         |of: fn(&ServerFinding) -> usize| findings.servers.iter().map(of).max().unwrap_or(0);
     let name_width = width(|server| printable(&server.name).chars().count()).min(30);
     let transport_width = width(|server| server.transport.unwrap_or("").len());
-    let rows: Vec<(String, String)> = findings
-        .servers
-        .iter()
-        .map(|server| {
-            let start = format!(
-                "{:name_width$}  {:transport_width$}",
-                printable(&server.name),
-                server.transport.unwrap_or("")
-            );
-            (start, found(server))
-        })
-        .collect();
-    let state_width = rows
-        .iter()
-        .zip(&findings.servers)
-        .filter(|(_, server)| !server.is_failing())
-        .map(|((_, found), _)| found.chars().count())
-        .max()
-        .unwrap_or(0)
-        .max(24);
+    let working = findings.servers.iter().filter(|it| !it.is_failing());
+    let state_width = working.map(|server| server.line.chars().count());
+    let state_width = state_width.max().unwrap_or(0).max(24);
     let mut text = heading(
         style,
         "MCP servers",
         name_width + transport_width + state_width + 8,
     );
-    for ((start, found), server) in rows.iter().zip(&findings.servers) {
-        let from = style.faint(&server.from.display().to_string());
+    for server in &findings.servers {
+        let (name, found) = (printable(&server.name), &server.line);
+        let (transport, from) = (server.transport.unwrap_or(""), style.faint(&server.from));
         text.push_str(&format!(
-            "  {} {start}  {found:state_width$}  {from}\n",
-            symbol(server, style)
+            "  {} {name:name_width$}  {transport:transport_width$}  {found:state_width$}  {from}\n",
+            symbol(server.status, style)
         ));
-        for line in details(server, findings) {
+        let others = (!server.also_in.is_empty())
+            .then(|| format!("also in {}, not used", server.also_in.join(", ")));
+        for line in server.details.iter().chain(&others) {
             text.push_str(&format!("      {}\n", line.replace('\n', "\n      ")));
         }
     }
@@ -83,79 +68,12 @@ fn heading(style: Style, title: &str, column: usize) -> String {
     format!("{}{gap}{}\n", style.strong(title), style.faint("from"))
 }
 
-fn symbol(server: &ServerFinding, style: Style) -> String {
-    match &server.state {
-        State::Tried(Outcome::Up { .. }) => style.good(style.symbol("✓", "ok")),
-        State::Tried(Outcome::Failed { .. }) | State::Refused(_) => bad(style),
-        State::Disabled | State::NotTried => style.symbol("–", "-").to_owned(),
+fn symbol(status: ServerStatus, style: Style) -> String {
+    match status {
+        ServerStatus::Up => style.mark(true),
+        ServerStatus::Failed | ServerStatus::Invalid => style.mark(false),
+        ServerStatus::Disabled | ServerStatus::NotTried => style.symbol("–", "-").to_owned(),
     }
-}
-
-fn bad(style: Style) -> String {
-    style.bad(style.symbol("✗", "x"))
-}
-
-/// What is known about a server, in a line.
-fn found(server: &ServerFinding) -> String {
-    match &server.state {
-        State::Tried(Outcome::Up {
-            info, tools, took, ..
-        }) => {
-            let tools = match tools {
-                Some(1) => "1 tool".to_owned(),
-                Some(tools) => format!("{tools} tools"),
-                None => "no tool list".to_owned(),
-            };
-            let version = printable(&info.protocol_version);
-            // As wide as any, so that what follows stands in one column.
-            format!("{version:10}  {tools:>9}  {:8}", duration(*took))
-        }
-        State::Tried(Outcome::Failed { reason, .. }) => printable(reason).into_owned(),
-        State::Refused(refusal) => printable(&refusal.message).into_owned(),
-        State::Disabled => "disabled".to_owned(),
-        State::NotTried => "not tried".to_owned(),
-    }
-}
-
-/// What stands below a server: why it is failing, and where else its name is.
-fn details(server: &ServerFinding, findings: &Findings) -> Vec<String> {
-    let mut lines = Vec::new();
-    match &server.state {
-        State::Tried(Outcome::Failed { notes, help, .. }) => {
-            lines.extend(notes.iter().map(|note| printable_lines(note).into_owned()));
-            lines.extend(help.clone());
-        }
-        State::Tried(Outcome::Up { warnings, .. }) => {
-            let line = |warning: &Diagnostic| format!("{}: {}", warning.code, warning.message);
-            lines.extend(warnings.iter().map(line));
-        }
-        State::Refused(refusal) => {
-            lines.extend(place(refusal));
-            lines.extend(refusal.label.clone());
-            lines.extend(
-                refusal
-                    .notes
-                    .iter()
-                    .map(|note| printable_lines(note).into_owned()),
-            );
-            lines.extend(refusal.help.clone());
-        }
-        _ => {}
-    }
-    let others: Vec<String> = also_in(server, findings);
-    if !others.is_empty() {
-        lines.push(format!("also in {}, not used", others.join(", ")));
-    }
-    lines
-}
-
-/// The files that define a server of the same name, which is not used.
-fn also_in(server: &ServerFinding, findings: &Findings) -> Vec<String> {
-    let others = findings.config.shadowed.iter();
-    others
-        .filter(|other| other.name == server.name)
-        .map(|other| other.from.display().to_string())
-        .collect()
 }
 
 fn configs(findings: &Findings, style: Style) -> String {
@@ -169,10 +87,7 @@ fn configs(findings: &Findings, style: Style) -> String {
     let programs = config.files.iter().map(|file| file.program.unwrap_or(""));
     let program_width = programs.map(str::len).max().unwrap_or(0);
     for file in &config.files {
-        let mark = match has_errors(file, findings) {
-            true => bad(style),
-            false => style.good(style.symbol("✓", "ok")),
-        };
+        let mark = style.mark(!has_errors(file, findings));
         let path = file.shown.display().to_string();
         let program = file.program.unwrap_or("");
         let line = format!(
@@ -187,7 +102,7 @@ fn configs(findings: &Findings, style: Style) -> String {
     let told: Vec<&Diagnostic> = told(findings).collect();
     for diagnostic in told.iter().take(MOST_TOLD) {
         let mark = match diagnostic.severity {
-            Severity::Error => bad(style),
+            Severity::Error => style.mark(false),
             Severity::Warning | Severity::Note => style.doubtful("!"),
         };
         text.push_str(&format!(
@@ -272,10 +187,10 @@ fn machine(findings: &Findings, style: Style) -> String {
     let mut text = format!("{}\n", style.strong("This machine"));
     for finding in &findings.machine {
         let mark = match finding.status {
-            Status::Found => style.good(style.symbol("✓", "ok")),
+            Status::Found => style.mark(true),
             Status::Old => style.doubtful("!"),
             Status::Missing if finding.needed_by.is_empty() => style.symbol("–", "-").to_owned(),
-            Status::Missing => bad(style),
+            Status::Missing => style.mark(false),
         };
         let mut facts: Vec<String> = Vec::new();
         facts.extend(finding.version.clone());
@@ -297,20 +212,16 @@ fn machine(findings: &Findings, style: Style) -> String {
 }
 
 fn summary(findings: &Findings) -> String {
-    let count = |is: fn(&ServerFinding) -> bool| {
-        findings.servers.iter().filter(|server| is(server)).count()
+    let count = |status| {
+        let servers = findings.servers.iter();
+        servers.filter(|server| server.status == status).count()
     };
-    let up = count(|server| matches!(server.state, State::Tried(Outcome::Up { .. })));
-    let failed = count(|server| matches!(server.state, State::Tried(Outcome::Failed { .. })));
-    let invalid = count(|server| matches!(server.state, State::Refused(_)));
-    let disabled = count(|server| matches!(server.state, State::Disabled));
-    let not_tried = count(|server| matches!(server.state, State::NotTried));
     let facts: Vec<String> = [
-        (up, "started"),
-        (failed, "failed to start"),
-        (invalid, "invalid"),
-        (disabled, "disabled"),
-        (not_tried, "not tried"),
+        (count(ServerStatus::Up), "started"),
+        (count(ServerStatus::Failed), "failed to start"),
+        (count(ServerStatus::Invalid), "invalid"),
+        (count(ServerStatus::Disabled), "disabled"),
+        (count(ServerStatus::NotTried), "not tried"),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
@@ -329,7 +240,7 @@ fn summary(findings: &Findings) -> String {
 }
 
 /// `file:line:column`.
-fn place(diagnostic: &Diagnostic) -> Option<String> {
+pub(super) fn place(diagnostic: &Diagnostic) -> Option<String> {
     let place = diagnostic.place.as_ref()?;
     let position = place.source.position(place.span.start);
     Some(format!(
@@ -383,68 +294,12 @@ pub(super) fn document(findings: &Findings, is_well: bool) -> Json {
     };
     json!({
         "success": is_well,
-        "servers": findings.servers.iter().map(|server| of_server(server, findings)).collect::<Vec<_>>(),
+        "servers": findings.servers,
         "configs": config.files.iter().map(file).collect::<Vec<_>>(),
         "absent": config.absent.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
         "machine": findings.machine.iter().map(of_machine).collect::<Vec<_>>(),
         "diagnostics": told(findings).map(to_json).collect::<Vec<_>>(),
     })
-}
-
-fn of_server(server: &ServerFinding, findings: &Findings) -> Json {
-    let status = match &server.state {
-        State::Tried(Outcome::Up { .. }) => "ok",
-        State::Tried(Outcome::Failed { .. }) | State::Refused(_) => "failed",
-        State::Disabled => "disabled",
-        State::NotTried => "not_tried",
-    };
-    let mut document = json!({
-        "name": server.name,
-        "status": status,
-        "transport": server.transport,
-        "from": server.from.display().to_string(),
-        "project_local": server.project_local,
-        "also_in": also_in(server, findings),
-        "protocol": null, "era": null, "server_name": null, "server_version": null, "tools": null,
-        "duration": null, "error": null, "notes": [], "help": null, "warnings": [],
-    });
-    match &server.state {
-        State::Tried(Outcome::Up {
-            info,
-            tools,
-            took,
-            warnings,
-        }) => {
-            document["warnings"] = warnings.iter().map(to_json).collect();
-            document["protocol"] = info.protocol_version.as_str().into();
-            document["era"] = match info.era {
-                Era::Legacy => "legacy",
-                Era::Modern => "modern",
-            }
-            .into();
-            document["server_name"] = info.server_name.as_str().into();
-            document["server_version"] = info.server_version.as_str().into();
-            document["tools"] = (*tools).into();
-            document["duration"] = (took.as_millis() as f64 / 1000.0).into();
-        }
-        State::Tried(Outcome::Failed {
-            reason,
-            notes,
-            help,
-        }) => {
-            document["error"] = reason.as_str().into();
-            document["notes"] = notes.clone().into();
-            document["help"] = help.clone().into();
-        }
-        State::Refused(refusal) => {
-            document["error"] = refusal.message.as_str().into();
-            document["notes"] = refusal.notes.clone().into();
-            document["help"] = refusal.help.clone().into();
-            document["diagnostic"] = to_json(refusal);
-        }
-        State::Disabled | State::NotTried => {}
-    }
-    document
 }
 
 fn of_machine(finding: &Finding) -> Json {

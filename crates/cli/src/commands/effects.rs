@@ -3,7 +3,6 @@
 use crate::output::counted;
 use cuecard_source::value::printable_lines;
 use cuecard_tool_call::format::Effects;
-use serde_json::json;
 
 /// How much of each: `it would start 1 server (notes), run 0 commands, write 2 files`.
 pub(super) fn effects_line(effects: &Effects) -> String {
@@ -43,16 +42,4 @@ pub(super) fn effects_list(effects: &Effects) -> String {
         }
     }
     list
-}
-
-/// The same for machines.
-pub(super) fn effects_json(effects: &Effects) -> serde_json::Value {
-    json!({
-        "servers": effects.servers,
-        "commands": effects.commands,
-        "variables": effects.variables,
-        "reads": effects.reads,
-        "writes": effects.writes,
-        "urls": effects.urls,
-    })
 }

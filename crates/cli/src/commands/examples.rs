@@ -5,40 +5,31 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
 use include_dir::{Dir, DirEntry, include_dir};
 
 use crate::args::ExamplesArgs;
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stdout};
+use crate::output::stdout;
 
 static EXAMPLES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../examples");
 
-pub(crate) fn run(args: &ExamplesArgs, output: &Output) -> ExitCode {
+pub(crate) fn run(args: &ExamplesArgs) -> Result<ExitCode, Stop> {
     let directory = &args.directory;
     let shown = directory.display();
-    let refuse = |code, message: String, help: &str, exit| {
-        let found = Diagnostic::error(code, message).with_help(help);
-        output.diagnostic(&found, false, &Redactor::default());
-        exit
-    };
+    let help = "name another directory: `cuecard examples DIR`";
     if let Some(path) = differing(&EXAMPLES, directory) {
         let message = format!("`{}` is there, and is not the example", path.display());
-        let help = "name another directory: `cuecard examples DIR`";
-        return refuse(codes::ARGUMENT, message, help, ExitCode::Invalid);
+        return Err(Stop::argument(message, help));
     }
-    let n_files = match write(&EXAMPLES, directory) {
-        Ok(n_files) => n_files,
-        Err(error) => {
-            let message = format!("`{shown}` can't be written: {error}");
-            let help = "name another directory: `cuecard examples DIR`";
-            return refuse(codes::FILE_WRITE, message, help, ExitCode::CouldNotRun);
-        }
-    };
+    let n_files = write(&EXAMPLES, directory).map_err(|error| {
+        let message = format!("`{shown}` can't be written: {error}");
+        Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message).with_help(help))
+    })?;
     stdout(&format!(
         "{shown}: {n_files} files, which {shown}/README.md lists\ntry  cuecard play {shown}/quickstart.json\n"
     ));
-    ExitCode::Passed
+    Ok(ExitCode::Passed)
 }
 
 /// A file that is there and has another content.

@@ -14,16 +14,16 @@ use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
 use cuecard_trace::import::{detect_session, transcript};
-use cuecard_workspace::files;
 use serde_json::json;
 
 use super::cassette;
 use super::record::named_secrets;
-use super::stop::Stop;
 use crate::args::{InferArgs, InferredScenarioArgs, RecordTranscriptArgs};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::{read_source, text_environment};
-use crate::output::{Output, counted, stderr, stdout};
+use crate::output::{self, Output, counted, stderr, stdout};
+use crate::output_files::write_new;
 
 /// This many remarks of a kind are shown; the JSON document has all.
 const MOST_SHOWN: usize = 20;
@@ -31,50 +31,23 @@ const MOST_SHOWN: usize = 20;
 /// A longer value is not in the command that plays the scenario, in characters.
 const LONGEST_IN_COMMAND: usize = 40;
 
-pub(crate) fn run(
-    args: &InferArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let files: Vec<&Path> = std::iter::once(&args.first)
-        .chain(&args.second)
-        .map(PathBuf::as_path)
-        .collect();
-    done(&files, &args.scenario, environment, output)
+pub(crate) fn run(args: &InferArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let files = std::iter::once(&args.first).chain(&args.second);
+    let files: Vec<&Path> = files.map(PathBuf::as_path).collect();
+    write(&files, &args.scenario, context)
 }
 
-pub(crate) fn record(
-    args: &RecordTranscriptArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    done(&[&args.file], &args.scenario, environment, output)
-}
-
-fn done(
-    files: &[&Path],
-    args: &InferredScenarioArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let written = named_secrets(&args.secret.secrets, environment)
-        .and_then(|secrets| write(files, args, &secrets, environment, output));
-    match written {
-        Ok(()) => ExitCode::Passed,
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            exit
-        }
-    }
+pub(crate) fn record(args: &RecordTranscriptArgs, context: &Context) -> Result<ExitCode, Stop> {
+    write(&[&args.file], &args.scenario, context)
 }
 
 fn write(
     inputs: &[&Path],
     args: &InferredScenarioArgs,
-    secrets: &[(String, String)],
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> Result<(), Stop> {
+    context: &Context,
+) -> Result<ExitCode, Stop> {
+    let output = &context.output;
+    let secrets = &named_secrets(&args.secret.secrets, &context.environment)?;
     let redactor = Redactor::new(secrets.iter().map(|(_, value)| value.clone()));
     let mut sessions = Vec::new();
     for input in inputs {
@@ -90,12 +63,12 @@ fn write(
         let message = format!("the value of the secret `{name}` is nowhere in the recording");
         let help = format!("check that `CUECARD_VAR_{name}` has the value that was recorded");
         let warning = Diagnostic::warning(codes::ARGUMENT, message).with_help(help);
-        output.diagnostic(&warning, args.json, &redactor);
+        output.redacted(&[warning], &redactor);
     }
     let first = inputs.first().copied().unwrap_or(Path::new("-"));
     let name = name_of(args.out.as_deref().unwrap_or(first));
     let Some((session, rest)) = sessions.split_first() else {
-        return Ok(());
+        return Ok(ExitCode::Passed);
     };
     let second = rest.first().map(|session| &session.recording);
     let mut inferred = infer(&session.recording, second, &name).map_err(|error| {
@@ -117,22 +90,10 @@ fn write(
         };
         if real(out).is_some_and(is_input) {
             let message = format!("`{}` is the recording itself", out.display());
-            let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);
-            return Err(Stop::invalid(
-                diagnostic.with_help("choose another name for the scenario"),
-            ));
+            let help = "choose another name for the scenario";
+            return Err(Stop::refused(codes::FILE_WRITE, message, help));
         }
-        if !args.force && out.exists() {
-            let message = format!("`{}` already exists", out.display());
-            let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);
-            let help = "choose another name, or pass --force to overwrite it";
-            return Err(Stop::invalid(diagnostic.with_help(help)));
-        }
-        files::write(out, &text).map_err(|error| {
-            let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-            diagnostic.help = error.help();
-            Stop::could_not_run(diagnostic)
-        })?;
+        write_new(out, &text, args.force)?;
     }
     let written = args.out.as_ref().map(|out| out.display().to_string());
     if args.json {
@@ -144,19 +105,19 @@ fn write(
             "left_out": inferred.left_out,
             "hints": inferred.hints,
         });
-        stdout(&format!("{document:#}\n"));
+        output::document(&document);
     } else if written.is_none() {
         stdout(&text);
     }
     if !args.json {
         let mut told = summary(&inferred, written.as_deref(), output.stderr);
         if let Some(written) = &written {
-            let command = play_command(written, &inferred.scenario, environment);
+            let command = play_command(written, &inferred.scenario, &context.environment);
             told.push_str(&format!("\nplay it with  {command}\n"));
         }
         stderr(&told);
     }
-    Ok(())
+    Ok(ExitCode::Passed)
 }
 
 /// The name of a scenario: that of its file.
@@ -193,36 +154,29 @@ fn read(
             "give the session of the agent, or a scenario of `record mcp` whose cassette `{}` is next to it",
             beside.display()
         );
-        return Err(Stop::invalid(
-            Diagnostic::error(codes::FILE_KIND, message).with_help(help),
-        ));
+        return Err(Stop::refused(codes::FILE_KIND, message, &help));
     }
     if matches!(kind, Some(FileKind::ToolCall | FileKind::Cassette)) {
         let (_, cassette, found) = cassette::of(path, source)?;
-        output.diagnostics(&found, args.json, redactor);
+        output.redacted(&found, redactor);
         return Ok(Session {
             recording: cassette.recording(),
             ..Session::default()
         });
     }
-    let format = args
-        .format
-        .map(Into::into)
-        .or_else(|| detect_session(&source));
+    let format = args.format.or_else(|| detect_session(&source));
     let Some(format) = format else {
         let message = format!("`{}` is not a recording", path.display());
         let help = "give a cassette, a scenario with its cassette, or a session of Claude Code or Codex; --format tells what else it is";
-        return Err(Stop::invalid(
-            Diagnostic::error(codes::FILE_KIND, message).with_help(help),
-        ));
+        return Err(Stop::refused(codes::FILE_KIND, message, help));
     };
     let imported = transcript(&source, format);
     match imported.trace {
         Some(trace) => {
-            output.diagnostics(&imported.diagnostics, args.json, redactor);
+            output.redacted(&imported.diagnostics, redactor);
             Ok(session_of(&trace))
         }
-        None => Err(Stop(imported.diagnostics, ExitCode::Invalid)),
+        None => Err(Stop::invalid(imported.diagnostics)),
     }
 }
 

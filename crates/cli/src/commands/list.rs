@@ -15,9 +15,10 @@ use ignore::WalkBuilder;
 use serde_json::{Value as Json, json as json_of};
 
 use crate::args::ListArgs;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::{self, io_reason};
-use crate::output::{Output, counted, stdout};
+use crate::inputs::{self, unreadable};
+use crate::output::counted;
 
 /// Where scenarios are kept, below the working directory.
 pub(super) const FOLDERS: &[&str] = &[".cuecard/scenarios", ".sandy/scenarios"];
@@ -37,7 +38,8 @@ struct Listed {
     error: Option<Diagnostic>,
 }
 
-pub(crate) fn run(args: &ListArgs, output: &Output) -> ExitCode {
+pub(crate) fn run(args: &ListArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let output = &context.output;
     let folders: Vec<PathBuf> = match args.folders.as_slice() {
         [] => FOLDERS.iter().map(PathBuf::from).collect(),
         folders => folders.to_vec(),
@@ -45,37 +47,25 @@ pub(crate) fn run(args: &ListArgs, output: &Output) -> ExitCode {
     let mut found = Found::default();
     for folder in &folders {
         // Only a folder that somebody named must be there.
-        if let Err(diagnostic) = found.look_into(folder, !args.folders.is_empty()) {
-            output.diagnostic(&diagnostic, args.json, &Redactor::default());
-            return ExitCode::Invalid;
-        }
+        let looked = found.look_into(folder, !args.folders.is_empty());
+        looked.map_err(Stop::invalid)?;
     }
     if let Some(bound) = found.stopped_at {
         let warning = Diagnostic::warning(codes::FILE_READ, bound)
             .with_help("specify the directories to search: `cuecard list DIR`");
-        output.diagnostic(&warning, args.json, &Redactor::default());
+        output.diagnostic(&warning);
     }
     let listed: Vec<Listed> = found.files.iter().map(|path| read(path)).collect();
-    if args.json {
-        let document = json_of!({
-            "folders": folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>(),
-            "scenarios": listed.iter().map(document).collect::<Vec<_>>(),
-        });
-        stdout(&format!("{document:#}\n"));
-    } else if listed.is_empty() {
-        let folders: Vec<String> = folders
-            .iter()
-            .map(|folder| folder.display().to_string())
-            .collect();
-        stdout(&format!("no scenarios in {}\n", folders.join(" and ")));
-    } else {
-        let entries: Vec<String> = listed
-            .iter()
-            .map(|listed| text(listed, output.stdout))
-            .collect();
-        stdout(&entries.concat());
-    }
-    ExitCode::Passed
+    let folders: Vec<String> = folders.iter().map(|it| it.display().to_string()).collect();
+    let document = || {
+        let scenarios: Vec<Json> = listed.iter().map(document).collect();
+        json_of!({ "folders": folders, "scenarios": scenarios })
+    };
+    output.result(&Redactor::default(), document, |style| match &listed[..] {
+        [] => format!("no scenarios in {}\n", folders.join(" and ")),
+        listed => listed.iter().map(|listed| text(listed, style)).collect(),
+    });
+    Ok(ExitCode::Passed)
 }
 
 /// What the folders hold.
@@ -95,9 +85,7 @@ impl Found {
             if !is_named && is_absent(&error) {
                 return Ok(());
             }
-            let (shown, reason) = (folder.display(), io_reason(&error));
-            let message = format!("`{shown}` can't be read: {reason}");
-            return Err(Diagnostic::error(codes::FILE_READ, message));
+            return Err(unreadable(folder, &error));
         }
         let walk = WalkBuilder::new(folder)
             // Our own folders count also where git ignores what is around them.
@@ -282,7 +270,7 @@ fn text(listed: &Listed, style: Style) -> String {
         });
         text.push_str(&format!(
             "  {} {}: {}{place}\n",
-            style.bad(style.symbol("✗", "x")),
+            style.mark(false),
             error.code,
             line(&error.message)
         ));

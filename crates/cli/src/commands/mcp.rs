@@ -5,62 +5,46 @@ mod child;
 pub(super) mod tools;
 mod trim;
 
-use std::ffi::OsString;
 use std::sync::Arc;
 
 use cuecard_mcp::demo::{self, Ended};
 use cuecard_mcp::server::{HTTP_PATH, OnWarning, PlannedFaults, ServerError, serve_stdio};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use self::agents::Project;
-use super::serve::listener_refused;
-use super::stop::Stop;
 use crate::args::{McpArgs, McpServer};
 use crate::asynchronous::until_stopped;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stderr_line, stdout};
 use crate::signals;
 
-pub(crate) fn run(
-    args: &McpArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &McpArgs, context: &Context) -> Result<ExitCode, Stop> {
     match &args.what {
-        Some(demo) => run_demo(demo, output),
-        None => run_project(args, environment, output),
+        Some(demo) => run_demo(demo, &context.output),
+        None => run_project(args, context),
     }
 }
 
 /// Serves the project's scenarios until the client leaves or we are stopped.
-fn run_project(args: &McpArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
-    let project = match Project::of(args, environment) {
-        Ok(project) => project,
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, false, &Redactor::default());
-            return exit;
-        }
-    };
+fn run_project(args: &McpArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let project = Project::of(args, &context.environment)?;
     let served = until_stopped(async |stop| {
-        let faults = PlannedFaults::default();
-        serve_stdio(project, faults, on_warning(output), stop.cancelled_owned()).await
-    });
-    match served {
-        Ok(Ok(())) => ExitCode::Passed,
-        Ok(Err(error)) => failed(&error, output),
-        Err(exit) => exit,
-    }
+        let (faults, on_warning) = (PlannedFaults::default(), on_warning(&context.output));
+        serve_stdio(project, faults, on_warning, stop.cancelled_owned()).await
+    })?;
+    served.map_err(failed)?;
+    Ok(ExitCode::Passed)
 }
 
-fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
+fn run_demo(server: &McpServer, output: &Output) -> Result<ExitCode, Stop> {
     let McpServer::Demo(args) = server;
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
     else {
-        return ExitCode::CouldNotRun;
+        return Err(ExitCode::CouldNotRun.into());
     };
     let result = runtime.block_on(async {
         match args.http {
@@ -81,31 +65,29 @@ fn run_demo(server: &McpServer, output: &Output) -> ExitCode {
     // A blocked read of standard input must not keep us.
     runtime.shutdown_background();
     match result {
-        Ok(Ended::Normally) => ExitCode::Passed,
+        Ok(Ended::Normally) => Ok(ExitCode::Passed),
         Ok(Ended::Crashed) => crash(),
-        Err(error) => failed(&error, output),
+        Err(error) => Err(failed(error)),
     }
 }
 
 /// Prints what a client sent wrong.
 fn on_warning(output: &Output) -> OnWarning {
     let output = output.clone();
-    Arc::new(move |found| output.diagnostic(found, false, &Redactor::default()))
+    Arc::new(move |found| output.diagnostic(found))
 }
 
-/// Reports why a server of ours ended too early.
-pub(super) fn failed(error: &ServerError, output: &Output) -> ExitCode {
-    let (found, code) = match error {
-        ServerError::Listener(error) => listener_refused(error),
+/// Why a server of ours ended too early.
+pub(super) fn failed(error: ServerError) -> Stop {
+    match error {
+        ServerError::Listener(error) => (&error).into(),
         error => {
-            let source = std::error::Error::source(error);
+            let source = std::error::Error::source(&error);
             let reason = source.map_or(String::new(), |source| format!(": {source}"));
-            let found = Diagnostic::error(codes::ARGUMENT, format!("{error}{reason}"));
-            (found, ExitCode::CouldNotRun)
+            let message = format!("{error}{reason}");
+            Stop::could_not_run(Diagnostic::error(codes::ARGUMENT, message))
         }
-    };
-    output.diagnostic(&found, false, &Redactor::default());
-    code
+    }
 }
 
 #[expect(clippy::exit, reason = "the client asked the server to crash")]

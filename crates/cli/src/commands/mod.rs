@@ -35,7 +35,6 @@ pub(crate) mod serve;
 mod server;
 pub(crate) mod show;
 pub(crate) mod skill;
-mod stop;
 mod teller;
 pub(crate) mod test;
 mod timeline_options;

@@ -3,40 +3,24 @@
 use std::ffi::OsString;
 
 use cuecard_runner::parity::{Parity, compare_faces};
-use cuecard_runner::timeline::RunOptions;
+use cuecard_runner::timeline::{RunOptions, load_runs};
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::value::{Redactor, printable};
+use cuecard_source::value::printable;
 use serde_json::{Value as Json, json};
 
-use super::run::load;
 use super::timeline_options::TimelineOptions;
 use crate::args::{ParityArgs, SpeedArgs, TimelineSpeedArgs};
 use crate::asynchronous::until_stopped;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{self, Output};
 
-pub(crate) fn run(
-    args: &ParityArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let told = |found: &[Diagnostic]| output.diagnostics(found, args.json, &Redactor::default());
-    let options = match options(args, environment) {
-        Ok(options) => options,
-        Err(found) => {
-            told(&found);
-            return ExitCode::Invalid;
-        }
-    };
-    let loaded = match load(&args.paths, &options.play) {
-        Ok(loaded) => loaded,
-        Err((found, code)) => {
-            told(&found);
-            return code;
-        }
-    };
-    told(&loaded.diagnostics);
+pub(crate) fn run(args: &ParityArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let output = &context.output;
+    let options = options(args, &context.environment).map_err(Stop::invalid)?;
+    let loaded = load_runs(&args.paths, &options.play)?;
+    output.diagnostics(&loaded.diagnostics);
     let compared = until_stopped(async |stop| {
         let mut compared = Vec::new();
         for script in &loaded.scripts {
@@ -50,16 +34,12 @@ pub(crate) fn run(
             compared.push(parity);
         }
         Ok(compared)
-    });
-    let compared = match compared {
-        Ok(Ok(compared)) => compared,
-        Ok(Err(code)) | Err(code) => return code,
-    };
+    })??;
     if args.json {
         let all: Vec<Json> = compared.iter().map(to_json).collect();
-        output::stdout(&format!("{:#}\n", json!({ "scenarios": all })));
+        output::document(&json!({ "scenarios": all }));
     }
-    output::after_printing(match compared.iter().all(Parity::holds) {
+    Ok(match compared.iter().all(Parity::holds) {
         true => ExitCode::Passed,
         false => ExitCode::Failed,
     })
@@ -73,11 +53,8 @@ fn options(
         factor: SpeedArgs { speed: 0.0 },
         min_speed: 0.0,
     };
-    let TimelineOptions { play, problems, .. } =
-        TimelineOptions::of_player(&args.which, &speed, false, environment);
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let options = TimelineOptions::of_player(&args.which, &speed, false, environment);
+    let (play, _) = options.checked()?;
     let working_directory = inputs::working_directory().map_err(|found| vec![found])?;
     Ok(RunOptions {
         play,
@@ -92,24 +69,20 @@ fn options(
 /// Tells people how a comparison came out.
 fn tell(parity: &Parity, output: &Output) {
     let style = &output.stdout;
-    let mark = |is_good: bool| match is_good {
-        true => style.good(style.symbol("✓", "ok")),
-        false => style.bad(style.symbol("✗", "differs")),
-    };
     let (name, file) = (printable(&parity.scenario), printable(&parity.file));
-    output::stdout(&format!("{} {name}  {file}\n", mark(parity.holds())));
+    output::stdout(&format!("{} {name}  {file}\n", style.mark(parity.holds())));
     for face in &parity.faces {
         let what = match (&face.left_out, &face.difference) {
             (Some(why), _) => format!("  – {:<10} not compared: {why}", face.face.as_str()),
             (None, Some(difference)) => format!(
                 "  {} {:<10} {}",
-                mark(false),
+                style.mark(false),
                 face.face.as_str(),
                 printable(difference)
             ),
             (None, None) => format!(
                 "  {} {:<10} {} the same",
-                mark(true),
+                style.mark(true),
                 face.face.as_str(),
                 face.n_seen
             ),

@@ -11,59 +11,39 @@ use cuecard_report::diagnostics;
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
 use cuecard_report::stand_in_junit::{self, PlayedRun};
 use cuecard_runner::timeline::{
-    AgentPreset, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome, RunScript, RunScripts,
-    RunStatus, WhichAgent, load_runs, run_timeline,
+    AgentPreset, GoldenOptions, RunMode, RunNotice, RunOptions, RunOutcome, RunScript, RunStatus,
+    WhichAgent, load_runs, run_timeline,
 };
-use cuecard_runtime::load::PlayOptions;
-use cuecard_runtime::run_dir::{RunDir, set_status};
+use cuecard_runtime::run_dir::set_status;
 use cuecard_service::{MockService, RunningService, ServiceOptions};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Redactor, printable};
+use cuecard_source::value::printable;
 use futures::StreamExt as _;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveView;
-use super::serve;
 use super::timeline_options::{TimelineOptions, run_folder};
-use crate::args::{Mode, RealAgentArgs, RunArgs};
+use crate::args::{RealAgentArgs, RunArgs};
 use crate::asynchronous::until_stopped;
 use crate::commands::profile::read_profiles;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{self, Output, counted, stderr_line};
 use crate::output_files;
 
-/// What keeps it from running, and how to exit.
-pub(super) type Refused = (Vec<Diagnostic>, ExitCode);
-
-pub(crate) fn run(
-    args: &RunArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    match run_all(args, environment, output) {
-        Ok(code) => code,
-        Err((found, code)) => {
-            output.diagnostics(&found, args.json, &Redactor::default());
-            if args.json {
-                print_document(Vec::new(), &found);
-            }
-            code
-        }
-    }
+pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let refused = |stop: &Stop| document(Vec::new(), &stop.diagnostics);
+    run_all(args, context).map_err(|stop| stop.with_document(refused))
 }
 
-fn run_all(
-    args: &RunArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> Result<ExitCode, Refused> {
-    let told = |found: &[Diagnostic]| output.diagnostics(found, args.json, &Redactor::default());
-    let options = options(args, environment)?;
-    let junit = junit(args).map_err(|found| (vec![found], ExitCode::Invalid))?;
-    let loaded = load(&args.paths, &options.play)?;
-    told(&loaded.diagnostics);
+fn run_all(args: &RunArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let output = &context.output;
+    let options = options(args, &context.environment)?;
+    let junit = junit(args).map_err(Stop::invalid)?;
+    let loaded = load_runs(&args.paths, &options.play)?;
+    output.diagnostics(&loaded.diagnostics);
     let n_scripts = loaded.scripts.len();
     let jobs = args.jobs.get();
     let outcomes = until_stopped(async |stop| {
@@ -84,14 +64,14 @@ fn run_all(
             if !args.json {
                 tell(&outcome, report.as_deref().ok(), output);
             }
-            told(&outcome.findings);
-            told(report.err().as_slice());
+            output.diagnostics(&outcome.findings);
+            output.diagnostics(report.err().as_slice());
             outcomes.push(outcome);
             if stop.is_cancelled() {
                 break;
             }
         }
-        Ok(outcomes)
+        Ok::<_, Stop>(outcomes)
     });
     let outcomes = match outcomes {
         Ok(outcomes) => outcomes?,
@@ -103,7 +83,7 @@ fn run_all(
         .fold(ExitCode::Passed, ExitCode::worst);
     if args.json {
         let runs: Vec<_> = outcomes.iter().map(RunOutcome::to_json).collect();
-        print_document(runs, &loaded.diagnostics);
+        output::document(&document(runs, &loaded.diagnostics));
     } else if n_scripts > 1 {
         let count = |status| {
             outcomes
@@ -124,10 +104,10 @@ fn run_all(
     if let Some(path) = junit
         && let Err(problem) = write_junit(&outcomes, &path)
     {
-        told(&[problem]);
+        output.diagnostic(&problem);
         code = code.worst(ExitCode::CouldNotRun);
     }
-    Ok(output::after_printing(code))
+    Ok(code)
 }
 
 /// The file of `--report`, without what an earlier run left in it.
@@ -152,18 +132,13 @@ fn write_junit(outcomes: &[RunOutcome], path: &Path) -> Result<(), Diagnostic> {
     });
     let runs: Vec<_> = runs.collect();
     let file = output_files::create(path)?;
-    stand_in_junit::write_runs("cuecard run", &runs, file).map_err(|error| {
-        let reason = inputs::io_reason(&error);
-        let message = format!("`{}` can't be written: {reason}", path.display());
-        Diagnostic::error(codes::FILE_WRITE, message)
-    })
+    stand_in_junit::write_runs("cuecard run", &runs, file)
+        .map_err(|error| output_files::unwritable(path, &error))
 }
 
-/// Prints the document of `--json`.
-fn print_document(runs: Vec<Json>, found: &[Diagnostic]) {
-    let found = diagnostics::list_to_json(found);
-    let document = json!({ "runs": runs, "diagnostics": found });
-    output::stdout(&format!("{document:#}\n"));
+/// The document of `--json`.
+fn document(runs: Vec<Json>, found: &[Diagnostic]) -> Json {
+    json!({ "runs": runs, "diagnostics": diagnostics::list_to_json(found) })
 }
 
 fn exit_code(outcome: &RunOutcome) -> ExitCode {
@@ -176,35 +151,26 @@ fn exit_code(outcome: &RunOutcome) -> ExitCode {
 }
 
 /// Starts the page on which the runs are seen.
-async fn page(port: u16) -> Result<RunningService, Refused> {
+async fn page(port: u16) -> Result<RunningService, Stop> {
     let page = MockService::default().options(ServiceOptions {
         bind: (Ipv4Addr::LOCALHOST, port).into(),
         n_threads: 1,
         ..ServiceOptions::default()
     });
-    let page = page.start().await.map_err(serve::refused)?;
+    let page = page.start().await?;
     stderr_line(&format!("the runs are shown at {}", page.base_url()));
     Ok(page)
-}
-
-/// Reads the timelines.
-pub(super) fn load(paths: &[PathBuf], play: &PlayOptions) -> Result<RunScripts, Refused> {
-    load_runs(paths, play).map_err(serve::refused)
 }
 
 pub(super) fn options(
     args: &RunArgs,
     environment: &[(OsString, OsString)],
-) -> Result<RunOptions, Refused> {
-    let invalid = |found: Diagnostic| (vec![found], ExitCode::Invalid);
-    let TimelineOptions { play, problems, .. } =
-        TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
-    if !problems.is_empty() {
-        return Err((problems, ExitCode::Invalid));
-    }
+) -> Result<RunOptions, Stop> {
+    let options = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
+    let (play, _) = options.checked().map_err(Stop::invalid)?;
     let seconds = |option: &str, value: f64| {
-        let (duration, _) = inputs::seconds(option, Some(value)).map_err(invalid)?;
-        Ok::<_, Refused>(duration.unwrap_or_default())
+        let (duration, _) = inputs::seconds(option, Some(value)).map_err(Stop::invalid)?;
+        Ok::<_, Stop>(duration.unwrap_or_default())
     };
     let goldens = GoldenOptions::new(
         args.goldens.clone(),
@@ -212,15 +178,15 @@ pub(super) fn options(
         args.strict,
         environment,
     )
-    .map_err(invalid)?;
-    let own_program =
-        inputs::own_program().map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
-    let working_directory =
-        inputs::working_directory().map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
+    .map_err(Stop::invalid)?;
+    let own_program = inputs::own_program().map_err(Stop::could_not_run)?;
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = inputs::policy_options(&args.safety, None, &working_directory);
     let unused = match args.mode {
-        Some(Mode::Simulate | Mode::MockAgent) if args.agent.agent.is_some() => Some("--agent"),
-        Some(Mode::Simulate | Mode::RealAgent) if args.checkpoint_cmd.is_some() => {
+        Some(RunMode::Simulate | RunMode::MockAgent) if args.agent.agent.is_some() => {
+            Some("--agent")
+        }
+        Some(RunMode::Simulate | RunMode::RealAgent) if args.checkpoint_cmd.is_some() => {
             Some("--checkpoint-cmd")
         }
         None if args.agent.agent.is_some() && args.checkpoint_cmd.is_some() => {
@@ -230,17 +196,13 @@ pub(super) fn options(
     };
     if let Some(unused) = unused {
         let message = format!("`{unused}` has no meaning in this mode: nothing would look at it");
-        return Err(invalid(Diagnostic::error(codes::ARGUMENT, message)));
+        return Err(Stop::invalid(Diagnostic::error(codes::ARGUMENT, message)));
     }
     let which = which_agent(&args.agent, &args.command, &working_directory);
-    let which = which.map_err(|found| (found, ExitCode::Invalid))?;
+    let which = which.map_err(Stop::invalid)?;
     Ok(RunOptions {
         play,
-        mode: args.mode.map(|mode| match mode {
-            Mode::MockAgent => RunMode::MockAgent,
-            Mode::RealAgent => RunMode::RealAgent,
-            Mode::Simulate => RunMode::Simulate,
-        }),
+        mode: args.mode,
         which,
         checkpoint: args.checkpoint_cmd.clone(),
         goldens,
@@ -285,30 +247,21 @@ async fn one(
     args: &RunArgs,
     options: &RunOptions,
     (stop, output): (&CancellationToken, &Output),
-) -> Result<RunOutcome, Refused> {
-    let paths = [PathBuf::from(script.file())];
-    let run_dir: RunDir = run_folder(&args.runs.run_dir, "run", &paths)
-        .map(|(run_dir, _)| run_dir)
-        .map_err(|found| (vec![found], ExitCode::CouldNotRun))?;
+) -> Result<RunOutcome, Stop> {
+    let described = json!({"command": "run", "scenarios": [script.file()]});
+    let (run_dir, _) = run_folder(&args.runs.run_dir, described).map_err(Stop::could_not_run)?;
     let live = args.live.then(|| LiveView::start(script, stop)).transpose();
     let live = live.map_err(|error| {
         let reason = inputs::io_reason(&error);
         let message = format!("`--live` needs a terminal: {reason}");
-        (
-            vec![Diagnostic::error(codes::ARGUMENT, message)],
-            ExitCode::Invalid,
-        )
+        Stop::invalid(Diagnostic::error(codes::ARGUMENT, message))
     })?;
     let is_alone = args.jobs.get() == 1 && !args.json;
     let mut watch = |notice: RunNotice<'_>| match (&live, notice) {
         (Some(live), notice) => live.notice(notice),
         (None, RunNotice::Event(event)) if is_alone => {
             let style = &output.stderr;
-            let mark = match event.holds {
-                Some(true) => style.good(style.symbol("✓", "ok")),
-                Some(false) => style.bad(style.symbol("✗", "failed")),
-                None => " ".to_owned(),
-            };
+            let mark = event.holds.map_or(" ".to_owned(), |it| style.mark(it));
             stderr_line(&format!(
                 "  {:>7.2} s  {mark} {}",
                 event.at.as_secs_f64(),
@@ -326,10 +279,7 @@ async fn one(
 /// Tells people how a run went.
 fn tell(outcome: &RunOutcome, report: Option<&Path>, output: &Output) {
     let style = &output.stdout;
-    let mark = match outcome.status == RunStatus::Passed {
-        true => style.good(style.symbol("✓", "ok")),
-        false => style.bad(style.symbol("✗", "failed")),
-    };
+    let mark = style.mark(outcome.status == RunStatus::Passed);
     output::stdout(&format!(
         "{mark} {} {}  {}\n",
         printable(&outcome.scenario),
@@ -424,9 +374,6 @@ fn report(outcome: &RunOutcome) -> Result<PathBuf, Diagnostic> {
             output_files::create(&path).map_err(|found| std::io::Error::other(found.message))?;
         file.write_all(&page)
     });
-    written.map(|()| path.clone()).map_err(|error| {
-        let reason = inputs::io_reason(&error);
-        let message = format!("`{}` can't be written: {reason}", path.display());
-        Diagnostic::error(codes::FILE_WRITE, message)
-    })
+    let written = written.map_err(|error| output_files::unwritable(&path, &error));
+    written.map(|()| path)
 }

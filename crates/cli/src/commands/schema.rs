@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use cuecard_browser::model::cassette_schema;
-use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_source::value::{Json, Redactor};
-use cuecard_workspace::files;
+use cuecard_source::diagnostic::{Diagnostic, did_you_mean};
+use cuecard_source::value::Json;
 use {
     cuecard_browser_steps::format as browser, cuecard_judge::test_case,
     cuecard_timeline::format as timeline, cuecard_tool_call::format as tool_call,
@@ -13,8 +12,10 @@ use {
 use {cuecard_report as reports, cuecard_trace as trace};
 
 use crate::args::SchemaArgs;
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr_line, stdout};
+use crate::output::{stderr_line, stdout};
+use crate::output_files::write_text;
 
 /// A format by the name of its schema, and what makes the schema.
 type Schema = (&'static str, fn() -> Json);
@@ -35,27 +36,19 @@ const SCHEMAS: &[Schema] = &[
     ("result", reports::result_schema),
 ];
 
-pub(crate) fn run(args: &SchemaArgs, output: &Output) -> ExitCode {
+pub(crate) fn run(args: &SchemaArgs) -> Result<ExitCode, Stop> {
     let known = |name: &str| SCHEMAS.iter().find(|(known, _)| *known == name);
     let chosen = match args.name.as_deref().map(|name| (name, known(name))) {
         None => SCHEMAS,
         Some((_, Some(schema))) => std::slice::from_ref(schema),
-        Some((name, None)) => {
-            output.diagnostic(&unknown(name), false, &Redactor::default());
-            return ExitCode::Invalid;
-        }
+        Some((name, None)) => return Err(unknown(name)),
     };
-    if let Some(folder) = &args.out {
-        return write(chosen, folder, output);
+    match &args.out {
+        Some(folder) => write(chosen, folder).map_err(Stop::could_not_run)?,
+        None if args.name.is_none() => stdout(&list()),
+        None => chosen.iter().for_each(|schema| stdout(&text(*schema))),
     }
-    if args.name.is_none() {
-        stdout(&list());
-        return ExitCode::Passed;
-    }
-    for schema in chosen {
-        stdout(&text(*schema));
-    }
-    ExitCode::Passed
+    Ok(ExitCode::Passed)
 }
 
 /// The schema as the text of its file.
@@ -75,27 +68,21 @@ fn list() -> String {
         .collect()
 }
 
-fn unknown(name: &str) -> Diagnostic {
-    let message = format!("unknown schema `{name}`");
+fn unknown(name: &str) -> Stop {
     let names = SCHEMAS.iter().map(|(known, _)| *known);
     let help = match did_you_mean(name, names) {
         Some(proposal) => format!("did you mean `{proposal}`?"),
         None => "`cuecard schema` lists all schemas".to_owned(),
     };
-    Diagnostic::error(codes::ARGUMENT, message).with_help(help)
+    Stop::argument(format!("unknown schema `{name}`"), &help)
 }
 
 /// Writes each schema as `NAME.schema.json` into `folder`.
-fn write(schemas: &[Schema], folder: &Path, output: &Output) -> ExitCode {
+fn write(schemas: &[Schema], folder: &Path) -> Result<(), Diagnostic> {
     for &schema in schemas {
         let path = folder.join(format!("{}.schema.json", schema.0));
-        if let Err(error) = files::write(&path, &text(schema)) {
-            let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-            diagnostic.help = error.help();
-            output.diagnostic(&diagnostic, false, &Redactor::default());
-            return ExitCode::CouldNotRun;
-        }
+        write_text(&path, &text(schema))?;
         stderr_line(&format!("wrote {}", path.display()));
     }
-    ExitCode::Passed
+    Ok(())
 }

@@ -12,9 +12,8 @@ use cuecard_tool_call::script::FailureKind;
 use serde_json::{Value as Json, json};
 
 use super::connect;
-use super::stop::Stop;
 use crate::args::ServerArgs;
-use crate::exit_code::ExitCode;
+use crate::context::{Context, Stop};
 use crate::inputs;
 use crate::output::Output;
 
@@ -59,11 +58,11 @@ pub(super) fn named(
     name: Option<&str>,
     command: &[String],
     args: &ServerArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<Named, Stop> {
+    let environment = &context.environment;
     let variables = inputs::variables_of_file(args.env.env_file.as_ref(), environment)
-        .map_err(|found| Stop(found, ExitCode::Invalid))?;
+        .map_err(Stop::invalid)?;
     let mut warnings = variables.diagnostics;
     let (timeout, warning) =
         inputs::seconds("--timeout", args.connect.timeout).map_err(Stop::invalid)?;
@@ -88,22 +87,19 @@ pub(super) fn named(
         (Some(name), []) => (name, Config::find(&search)),
         (Some(_), _) => {
             let message = "both a server and a command are given";
-            let error = Diagnostic::error(codes::ARGUMENT, message);
-            return Err(Stop::invalid(error.with_help("leave one of them out")));
+            return Err(Stop::argument(message, "leave one of them out"));
         }
         (None, []) => {
-            let error = Diagnostic::error(codes::ARGUMENT, "no server specified");
-            return Err(Stop::invalid(error.with_help(
-                "give the name of a configured server, its URL, or its command after `--`",
-            )));
+            let help = "give the name of a configured server, its URL, or its command after `--`";
+            return Err(Stop::argument("no server specified", help));
         }
     };
-    let mut config = config.map_err(|found| Stop(found, ExitCode::CouldNotRun))?;
+    let mut config = config.map_err(Stop::could_not_run)?;
     config.warn_about(&[name.to_owned()]);
     let secrets = config.servers().iter();
     let redactor = Redactor::new(secrets.flat_map(|server| server.secrets.iter().cloned()));
     warnings.append(&mut config.warnings);
-    output.diagnostics(&warnings, false, &redactor);
+    context.output.redacted(&warnings, &redactor);
     let pool = Pool::new(config, environment.to_vec(), timeout);
     Ok(Named {
         timeout: timeout.or_else(|| pool.call_timeout(name)).unwrap_or(CALL),
@@ -154,12 +150,12 @@ impl Named {
     }
 
     /// Prints what the server sent wrong and was read all the same.
-    pub(super) fn show_warnings(&self, session: &Session, is_json: bool, output: &Output) {
+    pub(super) fn show_warnings(&self, session: &Session, output: &Output) {
         let mut warnings = session.take_warnings();
         for warning in &mut warnings {
             warning.message = format!("server `{}`: {}", self.name, warning.message);
         }
-        output.diagnostics(&warnings, is_json, &self.redactor);
+        output.redacted(&warnings, &self.redactor);
     }
 }
 

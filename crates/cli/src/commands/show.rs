@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Redactor, printable};
+use cuecard_source::value::printable;
 use cuecard_terminal::{Recording, Screen, View, ViewEvent, Viewer, ViewerKey};
 use cuecard_timeline::model::TerminalConfig;
 use cuecard_trace::{Event, EventData, StepStatus};
 
 use super::runs::{described, find, started_at};
 use crate::args::ShowArgs;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{self, Output};
+use crate::output;
 
 /// How much of an event is shown, in characters: as a rule all of it.
 const SHOWN: usize = 4000;
@@ -31,28 +32,20 @@ struct FinishedRun {
     doubts: Vec<Diagnostic>,
 }
 
-pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
-    let told = |found: Diagnostic| output.diagnostics(&[found], false, &Redactor::default());
-    let run =
-        match find(&args.runs.run_dir, &args.run, |_, _| true).and_then(|folder| read(&folder)) {
-            Ok(run) => run,
-            Err(problem) => {
-                told(problem);
-                return ExitCode::Invalid;
-            }
-        };
-    output.diagnostics(&run.doubts, false, &Redactor::default());
+pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let folder = find(&args.runs.run_dir, &args.run, |_, _| true).map_err(Stop::invalid)?;
+    let run = read(&folder).map_err(Stop::invalid)?;
+    context.output.diagnostics(&run.doubts);
     if let Some(seconds) = args.at {
         let at = Duration::try_from_secs_f64(seconds);
         return match (at, run.recording) {
             (Ok(at), Some(mut recording)) => {
                 output::stdout(&format!("{}\n", recording.screen_at(at).text()));
-                output::after_printing(ExitCode::Passed)
+                Ok(ExitCode::Passed)
             }
             (Err(_), _) => {
                 let message = "`--at` must be a number of seconds, 0 or more";
-                told(Diagnostic::error(codes::ARGUMENT, message));
-                ExitCode::Invalid
+                Err(Stop::invalid(Diagnostic::error(codes::ARGUMENT, message)))
             }
             (_, None) => {
                 let described = described(&run.folder);
@@ -63,10 +56,8 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
                     run.folder.display(),
                     command.unwrap_or_default()
                 );
-                told(Diagnostic::error(codes::FILE_READ, message).with_help(
-                    "name a run of `cuecard run`; without `--at`, its events are shown",
-                ));
-                ExitCode::Invalid
+                let help = "name a run of `cuecard run`; without `--at`, its events are shown";
+                Err(Stop::refused(codes::FILE_READ, message, help))
             }
         };
     }
@@ -84,27 +75,18 @@ pub(crate) fn run(args: &ShowArgs, output: &Output) -> ExitCode {
             );
             output::stdout(&line);
         }
-        return output::after_printing(ExitCode::Passed);
+        return Ok(ExitCode::Passed);
     }
-    match step_through(run) {
-        Ok(()) => ExitCode::Passed,
-        Err(error) => {
-            let message = format!("the terminal can't be used: {}", inputs::io_reason(&error));
-            told(Diagnostic::error(codes::FILE_WRITE, message));
-            ExitCode::CouldNotRun
-        }
-    }
+    step_through(run).map_err(|error| {
+        let message = format!("the terminal can't be used: {}", inputs::io_reason(&error));
+        Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message))
+    })?;
+    Ok(ExitCode::Passed)
 }
 
 fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
     let path = folder.join("trace.jsonl");
-    let trace = fs::read_to_string(&path).map_err(|error| {
-        let reason = inputs::io_reason(&error);
-        Diagnostic::error(
-            codes::FILE_READ,
-            format!("`{}` can't be read: {reason}", path.display()),
-        )
-    })?;
+    let trace = fs::read_to_string(&path).map_err(|error| inputs::unreadable(&path, &error))?;
     let (mut events, mut doubts) = (Vec::new(), Vec::new());
     let (mut n_unread, mut has_end) = (0, false);
     for line in trace.lines() {

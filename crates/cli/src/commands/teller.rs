@@ -1,7 +1,7 @@
 //! Tells what happens while something serves: in words, or as lines of JSON. Nothing that is told waits for a reader.
 
 use cuecard_report::{Style, diagnostics};
-use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use serde_json::{Map, Value, json};
 
 use crate::exit_code::ExitCode;
@@ -22,7 +22,8 @@ pub(crate) struct OutputWriter {
 
 impl OutputWriter {
     /// Tells on the streams of the program. With `has_command` standard output belongs to a command.
-    pub(crate) fn new(output: &Output, is_json: bool, has_command: bool) -> Self {
+    pub(crate) fn new(output: &Output, has_command: bool) -> Self {
+        let is_json = output.is_json;
         let in_words: fn(u64) -> String =
             |count| format!("… {count} lines were dropped here: the reader was too slow\n");
         let as_event: fn(u64) -> String = |count| {
@@ -88,9 +89,9 @@ impl OutputWriter {
     pub(crate) fn drain(&self) {
         let unread = self.result.drain();
         if unread > 0 {
-            let lines = if unread == 1 { "line" } else { "lines" };
+            let lines = counted(unread, "line");
             self.progress(&format!(
-                "warning: the last {unread} {lines} of the output were not read"
+                "warning: the last {lines} of the output were not read"
             ));
         }
         self.progress.drain();
@@ -110,13 +111,31 @@ impl OutputWriter {
         self.last_line(&format!("verdict  {}: {facts}", exit.verdict(style)));
     }
 
+    /// How to exit after a run whose command ended with `code`: what is wrong with the trace is printed.
+    pub(crate) fn exit_code(
+        &self,
+        code: ExitCode,
+        passed: bool,
+        trace_error: Option<&String>,
+    ) -> ExitCode {
+        if let Some(reason) = trace_error {
+            let message = format!("the trace is incomplete: {reason}");
+            self.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));
+        }
+        match code {
+            ExitCode::Passed if trace_error.is_some() => ExitCode::CouldNotRun,
+            ExitCode::Passed if !passed => ExitCode::Failed,
+            code => code,
+        }
+    }
+
     /// Whether something went well, as a mark.
     pub(crate) fn mark(&self, is_good: bool) -> &'static str {
-        match (is_good, self.output.stderr.unicode) {
-            (true, true) => "✓",
-            (false, true) => "✗",
-            (true, false) => "ok",
-            (false, false) => "x",
+        let style = self.output.stderr;
+        if is_good {
+            style.symbol("✓", "ok")
+        } else {
+            style.symbol("✗", "x")
         }
     }
 }

@@ -11,8 +11,7 @@ use cuecard_runtime::trace_writer::TraceOutput;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::format::{Symbols, read_faults};
 use cuecard_timeline::script::Speed;
-
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::args::{PlayTimelineArgs, TimelineSpeedArgs, WhichTimelineArgs};
 use crate::inputs::{self, read_source, symbols};
@@ -28,6 +27,17 @@ pub(super) struct TimelineOptions {
 }
 
 impl TimelineOptions {
+    /// The options, and what is doubtful.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub(super) fn checked(self) -> Result<(PlayOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
+        match self.problems.is_empty() {
+            true => Ok((self.play, self.doubts)),
+            false => Err(self.problems),
+        }
+    }
+
     /// Those of a stand-in with sessions and a wire.
     pub(super) fn of(
         which: &WhichTimelineArgs,
@@ -89,20 +99,20 @@ impl TimelineOptions {
     }
 }
 
-/// The trace of a stand-in that plays `paths`, in a folder of its own below `parent`.
+/// The trace of a mock that plays `paths`, in a folder of its own below `parent`.
 pub(super) fn trace(
     parent: &Path,
     command: &str,
     paths: &[PathBuf],
 ) -> Result<TraceOutput, Diagnostic> {
-    run_folder(parent, command, paths).map(|(_, trace)| trace)
+    let described = json!({"command": command, "scenarios": paths});
+    run_folder(parent, described).map(|(_, trace)| trace)
 }
 
-/// The folder of a run that plays `paths`, below `parent`, and its trace.
+/// The folder of a run, below `parent`, and its trace. `described` says what is run.
 pub(super) fn run_folder(
     parent: &Path,
-    command: &str,
-    paths: &[PathBuf],
+    mut described: Json,
 ) -> Result<(RunDir, TraceOutput), Diagnostic> {
     let working_directory = inputs::working_directory()?;
     let clock = Clock::start();
@@ -110,12 +120,8 @@ pub(super) fn run_folder(
     let file = run_dir
         .trace_file()
         .map_err(|error| unwritable_run(&error))?;
-    let described = json!({
-        "id": run_dir.id(),
-        "command": command,
-        "scenarios": paths,
-        "started_at": clock.timestamp(Duration::ZERO).to_string(),
-    });
+    described["id"] = run_dir.id().into();
+    described["started_at"] = clock.timestamp(Duration::ZERO).to_string().into();
     run_dir
         .describe(&described)
         .map_err(|error| unwritable_run(&error))?;

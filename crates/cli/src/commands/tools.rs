@@ -1,66 +1,39 @@
 //! `cuecard tools`: the tools of a server, with their parameters.
 
-use std::ffi::OsString;
-
 use cuecard_mcp::ToolInfo;
 use cuecard_report::Style;
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::value::{Redactor, cut, printable, printable_lines};
+use cuecard_source::value::{cut, printable, printable_lines};
 use serde_json::{Value as Json, json};
 
 use super::server;
-use super::stop::Stop;
 use crate::args::ToolsArgs;
-use crate::asynchronous::asynchronously;
+use crate::asynchronous::interruptibly;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::output::{Output, counted, stdout};
+use crate::output::counted;
 
 /// The longest type that is shown, in characters.
 const LONGEST_KIND: usize = 60;
 
-pub(crate) fn run(
-    args: &ToolsArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<ExitCode, Stop> {
     let name = args.server_name.as_deref();
-    let named = match server::named(name, &args.command, &args.server, environment, output) {
-        Ok(named) => named,
-        Err(Stop(found, exit)) => {
-            output.diagnostics(&found, args.json, &Redactor::default());
-            return exit;
-        }
-    };
-    let told = asynchronously(async |stop| {
-        let asked = async {
-            let session = named.start(environment).await?;
-            let tools = server::tools(&session).await;
-            named.show_warnings(&session, args.json, output);
-            let (facts, document) = (server::facts(&session), server::document(&session));
-            session.stop().await;
-            Ok::<_, Diagnostic>((tools?, facts, document))
-        };
-        stop.run_until_cancelled(asked).await
-    });
-    let (tools, facts, document) = match told {
-        Ok(Some(Ok(told))) => told,
-        Ok(Some(Err(diagnostic))) => {
-            output.diagnostic(&diagnostic, args.json, &named.redactor);
-            return ExitCode::CouldNotRun;
-        }
-        Ok(None) => return ExitCode::Interrupted,
-        Err(exit) => return exit,
-    };
-    if args.json {
-        let mut document =
-            json!({"server": document, "tools": tools.iter().map(entry).collect::<Vec<_>>()});
-        named.redactor.json(&mut document);
-        stdout(&format!("{document:#}\n"));
-    } else {
-        let text = text(&tools, &facts, output.stdout);
-        stdout(&named.redactor.text(&text));
-    }
-    ExitCode::Passed
+    let named = server::named(name, &args.command, &args.server, context)?;
+    let listed = interruptibly(async || {
+        let session = named.start(&context.environment).await?;
+        let tools = server::tools(&session).await;
+        named.show_warnings(&session, &context.output);
+        let (facts, server) = (server::facts(&session), server::document(&session));
+        session.stop().await;
+        Ok::<_, Diagnostic>((tools?, facts, server))
+    })?;
+    let (tools, facts, server) =
+        listed.map_err(|found| Stop::could_not_run(found).redacted(&named.redactor))?;
+    let document =
+        || json!({"server": server, "tools": tools.iter().map(entry).collect::<Vec<_>>()});
+    let text = |style| text(&tools, &facts, style);
+    context.output.result(&named.redactor, document, text);
+    Ok(ExitCode::Passed)
 }
 
 /// A tool for programs, with the names of the protocol.

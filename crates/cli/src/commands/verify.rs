@@ -1,7 +1,5 @@
 //! `cuecard verify`.
 
-use std::ffi::OsString;
-use std::path::Path;
 use std::time::Duration;
 
 use cuecard_browser::replay::{self as player, Verified};
@@ -12,32 +10,28 @@ use cuecard_runtime::clock::Clock;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::tap::Recorder;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Redactor, printable};
+use cuecard_source::value::printable;
 use cuecard_tool_call::script::Verdict;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::play::browser_steps::{Kept, PlayRequest, Prepared, prepare};
-use super::stop::Stop;
 use super::{browser_stage, cassette, verify_cassette};
 use crate::args::VerifyArgs;
 use crate::asynchronous::asynchronously;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
-use crate::output::{Output, stderr, stderr_line, stdout};
+use crate::output::{self, Output, stderr, stderr_line};
 use crate::output_files::run_dir;
 
-pub(crate) fn run(
-    args: &VerifyArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &VerifyArgs, context: &Context) -> Result<ExitCode, Stop> {
     let source = inputs::read_source(&args.file);
     if source
         .as_ref()
         .is_ok_and(|source| cassette::is_meant(&args.file, source))
     {
-        return verify_cassette::run(args, environment, output);
+        return verify_cassette::run(args, context);
     }
     let prepared = source.map_err(Stop::invalid).and_then(|source| {
         let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
@@ -55,29 +49,20 @@ pub(crate) fn run(
             range: 0..=u64::MAX,
             timeout: None,
             strict: args.strict,
-            json: args.json,
             found: Vec::new(),
         };
-        prepare(asked, source, environment, output)
+        prepare(asked, source, context)
     });
-    let prepared = match prepared {
-        Ok(prepared) => prepared,
-        Err(Stop(found, exit)) => {
-            output.diagnostics(&found, args.json, &Redactor::default());
-            if args.json {
-                let document = json!({
-                    "success": false,
-                    "status": "invalid",
-                    "steps": [],
-                    "diagnostics": diagnostics::list_to_json(&found),
-                });
-                stdout(&format!("{document:#}\n"));
-            }
-            return exit;
-        }
+    let refused = |stop: &Stop| {
+        json!({
+            "success": false,
+            "status": "invalid",
+            "steps": [],
+            "diagnostics": diagnostics::list_to_json(&stop.diagnostics),
+        })
     };
-    let exit = asynchronously(async |stop| perform(args, &prepared, output, &stop).await);
-    exit.unwrap_or_else(|exit| exit)
+    let prepared = prepared.map_err(|stop| stop.with_document(refused))?;
+    asynchronously(async |stop| perform(args, &prepared, &context.output, &stop).await)?
 }
 
 async fn perform(
@@ -85,22 +70,19 @@ async fn perform(
     prepared: &Prepared,
     output: &Output,
     stop: &CancellationToken,
-) -> ExitCode {
+) -> Result<ExitCode, Stop> {
     let redactor = prepared.redactor();
-    let place = match Place::new(args, prepared) {
-        Ok(place) => place,
-        Err(diagnostic) => {
-            output.diagnostic(&diagnostic, args.json, redactor);
-            return ExitCode::CouldNotRun;
-        }
-    };
-    let mut stage = match prepared.start(&args.browser, place.path()).await {
-        Ok(stage) => stage,
-        Err(failure) => {
-            output.diagnostic(&failure, args.json, redactor);
-            return ExitCode::CouldNotRun;
-        }
-    };
+    let failed = |found: Diagnostic| Stop::could_not_run(found).redacted(redactor);
+    let run_dir = kept_run(args, prepared).map_err(failed)?;
+    // Nobody wants what is downloaded on the way.
+    let scratch = Scratch::new().map_err(|error| {
+        let reason = io_reason(&error);
+        let message = format!("failed to create a temporary directory: {reason}");
+        failed(Diagnostic::error(codes::FILE_WRITE, message))
+    })?;
+    let folder = run_dir.as_ref().map_or(scratch.path(), RunDir::path);
+    let stage = prepared.start(&args.browser, folder).await;
+    let mut stage = stage.map_err(failed)?;
     let style = output.stderr;
     let facts = [
         style.strong(&printable(prepared.ready.source.name())),
@@ -116,43 +98,24 @@ async fn perform(
     let verified = player::verify(&replay, &mut stage, &mut recorder, stop, args.act).await;
     stage.stop().await;
     let exit = finish(args, prepared, output, &verified);
-    if let Place::Kept(run_dir) = &place {
+    if let Some(run_dir) = &run_dir {
         let shown = args.runs.run_dir.join(run_dir.id());
         browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown, output);
     }
-    exit
+    Ok(exit)
 }
 
-/// Where the browser writes.
-enum Place {
-    /// Nobody wants what is downloaded on the way.
-    Scratch(Scratch),
-    /// What is recorded was asked for.
-    Kept(RunDir),
-}
-
-impl Place {
-    fn new(args: &VerifyArgs, prepared: &Prepared) -> Result<Self, Diagnostic> {
-        if args.browser.video || args.browser.playwright_trace {
-            let clock = Clock::start();
-            return run_dir(&args.runs.run_dir, &prepared.working_directory, &clock)
-                .map(Self::Kept);
-        }
-        Scratch::new().map(Self::Scratch).map_err(|error| {
-            let message = format!(
-                "failed to create a temporary directory: {}",
-                io_reason(&error)
-            );
-            Diagnostic::error(codes::FILE_WRITE, message)
-        })
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Scratch(scratch) => scratch.path(),
-            Self::Kept(run_dir) => run_dir.path(),
-        }
-    }
+/// The run directory, if what is recorded was asked for.
+fn kept_run(args: &VerifyArgs, prepared: &Prepared) -> Result<Option<RunDir>, Diagnostic> {
+    let is_recorded = args.browser.video || args.browser.playwright_trace;
+    let create = || {
+        run_dir(
+            &args.runs.run_dir,
+            &prepared.working_directory,
+            &Clock::start(),
+        )
+    };
+    is_recorded.then(create).transpose()
 }
 
 fn finish(
@@ -172,12 +135,12 @@ fn finish(
     let mut exit = ExitCode::from(replayed.verdict);
     if let Some(failure) = &replayed.failure {
         stderr_line("");
-        output.diagnostic(failure, args.json, redactor);
+        output.redacted(std::slice::from_ref(failure), redactor);
     }
     let kept = match prepared.healer.keep(&prepared.ready.source, replayed) {
         Ok(kept) => kept,
         Err(diagnostic) => {
-            output.diagnostic(&diagnostic, args.json, redactor);
+            output.redacted(&[diagnostic], redactor);
             exit = exit.worst(ExitCode::CouldNotRun);
             Kept::Nothing
         }
@@ -204,21 +167,14 @@ fn finish(
         stderr_line(&output.stderr.faint(&words));
     }
     let took = duration(replayed.took);
-    let style = if args.json {
-        output.stderr
-    } else {
-        output.stdout
-    };
+    let style = output.summary_style();
     let counts = browser_verdicts::counts(style, &steps);
     let line = format!("{}: {counts}{}{took}", exit.verdict(style), style.dot());
-    match args.json {
-        true => {
-            stderr_line(&line);
-            let mut document = document(verified, &steps, &kept, replayed.failure.as_ref());
-            redactor.json(&mut document);
-            stdout(&format!("{document:#}\n"));
-        }
-        false => stdout(&format!("{line}\n")),
+    output.summary(&line);
+    if args.json {
+        let mut document = document(verified, &steps, &kept, replayed.failure.as_ref());
+        redactor.json(&mut document);
+        output::document(&document);
     }
     exit
 }

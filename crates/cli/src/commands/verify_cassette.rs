@@ -1,6 +1,5 @@
 //! `cuecard verify` of a cassette: the live server against what it answered when it was recorded.
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,98 +7,72 @@ use cuecard_mcp::Era;
 use cuecard_recording::cassette::{
     CallVerdict, Cassette, Direction, Verification, VerifyOptions, verify,
 };
+use cuecard_report::diagnostics::list_to_json;
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Redactor, printable};
-use cuecard_workspace::files;
+use cuecard_source::value::printable;
 use serde_json::{Value as Json, json};
 use serde_json_path::JsonPath;
 
 use super::cassette;
 use super::server::{self, Named};
-use super::stop::Stop;
 use crate::args::{ServerArgs, VerifyArgs};
-use crate::asynchronous::asynchronously;
+use crate::asynchronous::interruptibly;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{self, Output, stderr};
+use crate::output_files::write_text;
 
-pub(super) fn run(
-    args: &VerifyArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let refuse = |found: &[Diagnostic], redactor: &Redactor| {
-        output.diagnostics(found, args.json, redactor);
-        if args.json {
-            let found = cuecard_report::diagnostics::list_to_json(found);
-            let document = json!({ "success": false, "status": "invalid", "diagnostics": found });
-            stdout(&format!("{document:#}\n"));
-        }
+pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let refused = |stop: &Stop| {
+        let found = list_to_json(&stop.diagnostics);
+        json!({ "success": false, "status": "invalid", "diagnostics": found })
     };
-    let (named, options, cassette) = match prepare(args, environment, output) {
-        Ok(prepared) => prepared,
-        Err(Stop(found, exit)) => {
-            refuse(&found, &Redactor::default());
-            return exit;
-        }
-    };
-    let verified = asynchronously(async |stop| {
-        let verifying = async {
-            let session = named.start(environment).await?;
-            // In the other era a server answers otherwise, as when it asks.
-            let recorded = cassette.server(options.server.as_deref())?;
-            let is_older = recorded.introduction["protocolVersion"].is_string();
-            let session = match is_older && session.info().era == Era::Modern {
-                true => named.fall_back_to_legacy(session, environment).await?,
-                false => session,
-            };
-            let verified = verify(&cassette, &session, &options).await;
-            session.stop().await;
-            verified
+    let prepared = prepare(args, context).map_err(|stop| stop.with_document(refused));
+    let (named, options, cassette) = prepared?;
+    let verified = interruptibly(async || {
+        let environment = &context.environment;
+        let session = named.start(environment).await?;
+        // In the other era a server answers otherwise, as when it asks.
+        let recorded = cassette.server(options.server.as_deref())?;
+        let is_older = recorded.introduction["protocolVersion"].is_string();
+        let session = match is_older && session.info().era == Era::Modern {
+            true => named.fall_back_to_legacy(session, environment).await?,
+            false => session,
         };
-        stop.run_until_cancelled(verifying).await
-    });
-    match verified {
-        Ok(Some(Ok(verification))) => finish(args, &cassette, &named, &verification, output),
-        Ok(Some(Err(found))) => {
-            refuse(&[found], &named.redactor);
-            ExitCode::CouldNotRun
-        }
-        Ok(None) => ExitCode::Interrupted,
-        Err(exit) => exit,
-    }
+        let verified = verify(&cassette, &session, &options).await;
+        session.stop().await;
+        verified
+    })?;
+    let verified = verified.map_err(|found| {
+        let stop = Stop::could_not_run(found).redacted(&named.redactor);
+        stop.with_document(refused)
+    })?;
+    let output = &context.output;
+    Ok(finish(args, &cassette, &named, &verified, output))
 }
 
-fn prepare(
-    args: &VerifyArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> Result<(Named, VerifyOptions, Cassette), Stop> {
+fn prepare(args: &VerifyArgs, context: &Context) -> Result<(Named, VerifyOptions, Cassette), Stop> {
     let (_, cassette, found) = cassette::read(&args.file)?;
-    output.diagnostics(&found, args.json, &Redactor::default());
+    context.output.diagnostics(&found);
     let ignore = args.ignore.iter().map(|path| {
         JsonPath::parse(path).map_err(|error| {
-            let message = format!(
-                "`--ignore {path}` is not a valid JSONPath: {}",
-                error.message()
-            );
-            Diagnostic::error(codes::ARGUMENT, message)
-                .with_help("`$` is the value that scenarios see: '$.created_at', '$.items[*].id'")
+            let reason = error.message();
+            let message = format!("`--ignore {path}` is not a valid JSONPath: {reason}");
+            let help = "`$` is the value that scenarios see: '$.created_at', '$.items[*].id'";
+            Stop::argument(message, help)
         })
     });
-    let ignore = ignore
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(Stop::invalid)?;
-    let server = cassette
-        .server(args.server_name.as_deref())
-        .map_err(Stop::invalid)?;
+    let ignore = ignore.collect::<Result<Vec<_>, _>>()?;
+    let server = cassette.server(args.server_name.as_deref());
+    let server = server.map_err(Stop::invalid)?;
     let by_name = args.command.is_empty().then_some(server.name.as_str());
     let name = args.url.as_deref().or(by_name);
     let servers = ServerArgs {
         connect: args.servers.clone(),
         env: args.variables.env.clone(),
     };
-    let named = server::named(name, &args.command, &servers, environment, output)?;
+    let named = server::named(name, &args.command, &servers, context)?;
     let options = VerifyOptions {
         server: args.server_name.clone(),
         writes: args.writes,
@@ -139,14 +112,14 @@ fn finish(
         );
         let help = "if it is right, `--update` writes the cassette; `--ignore '$.PATH'` leaves out what differs each time";
         let found = Diagnostic::warning(codes::CASSETTE_DRIFT, message).with_help(help);
-        output.diagnostic(&found, args.json, redactor);
+        output.redacted(&[found], redactor);
     }
     let mut is_updated = false;
     if args.update && has_drifted {
         match update(cassette, verification) {
             Ok(()) => is_updated = true,
             Err(found) => {
-                output.diagnostic(&found, args.json, redactor);
+                output.redacted(&[found], redactor);
                 exit = exit.worst(ExitCode::CouldNotRun);
             }
         }
@@ -168,14 +141,11 @@ fn finish(
     if is_updated {
         facts.push(format!("wrote {}", cassette.source.name()));
     }
-    let summary = format!("{status}: {}\n", facts.join(", "));
+    output.summary(&format!("{status}: {}", facts.join(", ")));
     if args.json {
-        stderr(&summary);
         let mut document = document(verification, status, is_updated);
         redactor.json(&mut document);
-        stdout(&format!("{document:#}\n"));
-    } else {
-        stdout(&summary);
+        output::document(&document);
     }
     exit
 }
@@ -183,14 +153,7 @@ fn finish(
 fn update(cassette: &Cassette, verification: &Verification) -> Result<(), Diagnostic> {
     let recorded_at = Clock::start().timestamp(Duration::ZERO).to_string();
     let text = verification.updated(cassette, &recorded_at);
-    let name = cassette.source.name();
-    files::write(Path::new(name), &text)
-        .map(|_| ())
-        .map_err(|error| {
-            let mut found = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-            found.help = error.help();
-            found
-        })
+    write_text(Path::new(cassette.source.name()), &text)
 }
 
 /// A line for each call and each change, and below it what is different.

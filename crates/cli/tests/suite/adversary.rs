@@ -400,6 +400,7 @@ async fn record(
         let deed = StageAction {
             step: &intent,
             aim,
+            to: None,
             limits: Limits {
                 action: PATIENCE,
                 assertion: PATIENCE,
@@ -515,6 +516,7 @@ fn understood(
             Translation::Step {
                 step,
                 target: Some(id),
+                ..
             } => Some((*step, id, intent.phrase)),
             Translation::NotFound(_) => None,
             _ => return None,

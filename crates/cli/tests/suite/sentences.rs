@@ -135,7 +135,7 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
     };
     let name = format!("{}: {}", sentence.page, sentence.sentence);
     let (outcome, say) = match finder.translate(&sentence.sentence) {
-        Translation::Step { target, step } => {
+        Translation::Step { target, step, .. } => {
             // A count is about several; what is in what is meant does its job, and what it labels.
             let is_right = match (&sentence.means, target) {
                 (None, None) => true,
@@ -225,6 +225,7 @@ fn is_no_longer_true(state: &DomState, capture: &str, sentence: &str, counts: &m
     let Translation::Step {
         step,
         target: Some(_),
+        ..
     } = finder.translate(sentence)
     else {
         return;

@@ -8,12 +8,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::grounded::user_messages;
 use super::parts::{Patterns, Rules, ToolPattern, Tools};
 use super::{Assert, TOOL_TRACE};
 use crate::blocks::item;
 use crate::evidence::{Facts, Source, event_ids, sources, tools_that_count};
 use crate::mutate::Mutation;
-use crate::prove::sentences;
+use crate::prove::{month, sentences};
 use crate::test_case::Params;
 use crate::text::{
     Language, attributions, blank, detect, dois, domains, emails, excerpt, fold, urls, words,
@@ -56,7 +57,17 @@ impl Assert for NoFabricatedSourceOrCitation {
         }
         let sources = sources(view, allowed);
         let language = detect(&output).unwrap_or(Language::English);
-        let facts = Facts::of(&sources);
+        let mut facts = Facts::of(&sources);
+        for message in user_messages(view) {
+            facts.read(&fold(message));
+        }
+        // Whom somebody wrote to is no source, whatever came of it.
+        for call in view.calls() {
+            let arguments = fold(&call.data.args.to_string());
+            emails(&arguments)
+                .iter()
+                .for_each(|(_, email)| facts.read(email));
+        }
         let mut cited = Cited::default();
         addresses(&output, &facts, &mut cited);
         for sentence in sentences(&output) {
@@ -112,7 +123,12 @@ fn addresses(output: &str, facts: &Facts, cited: &mut Cited) {
     let ranges = ranges.chain(dois.iter().map(|(range, _)| range)).cloned();
     let prose = blank(output, ranges);
     for (_, url) in &urls {
-        cited.add("url", url, facts.has_url(url));
+        // `https://doi.org/10.1234/a`
+        let mut named = dois
+            .iter()
+            .filter(|(_, doi)| url.to_lowercase().contains(doi.as_str()));
+        let is_doi = named.any(|(_, doi)| facts.has_doi(doi));
+        cited.add("url", url, is_doi || facts.has_url(url));
     }
     for (_, doi) in &dois {
         let is_in_url = urls
@@ -170,6 +186,10 @@ fn works(output: &str, facts: &Facts, sources: &[Source<'_>], cited: &mut Cited)
         };
         let (name, year) = (part("author", "title"), part("of", "in"));
         let name = without_article(name);
+        // `20 February 2024`
+        if month(&name.to_lowercase()).is_some() {
+            continue;
+        }
         let is_there = sources.iter().any(|source| source.has_beside(name, year));
         cited.add("work", &format!("{name} {year}"), is_there);
     }

@@ -1,5 +1,8 @@
 //! Whether the last answer has the form that was asked for.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -10,7 +13,7 @@ use super::parts::{JsonSchemaText, Texts};
 use crate::Finding;
 use crate::blocks::{Block, Item, Line, Marker, blocks, items, lines, tables};
 use crate::mutate::Mutation;
-use crate::sentences::count_sentences;
+use crate::prove::sentences;
 use crate::test_case::Params;
 use crate::values::Schema;
 use crate::view::{View, dotted};
@@ -373,8 +376,24 @@ impl OutputMatchesFormat {
     }
 }
 
+/// Links, and sources in brackets: what stands alone after a sentence is none.
+static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\([^()]*[^().!?\s]\)|\[[^\[\]]*[^\[\].!?\s]\]|\b[a-z][a-z0-9+.-]*://\S*[^\s.!?,;:)]",
+    )
+    .expect("a fixed pattern")
+});
+
+/// Counts the sentences of `text`. Nothing but signs or sources is none.
+fn count_sentences(text: &str) -> usize {
+    let text = SOURCE.replace_all(text, "");
+    let all = sentences(&text).into_iter();
+    all.filter(|sentence| sentence.contains(char::is_alphanumeric))
+        .count()
+}
+
 /// What is inside the fenced code block that `text` is, else `text`.
-fn inside_fence(text: &str) -> &str {
+pub(super) fn inside_fence(text: &str) -> &str {
     let inside = || {
         let fence = if text.starts_with('~') { "~~~" } else { "```" };
         let body = text.strip_prefix(fence)?.strip_suffix(fence)?;
@@ -727,5 +746,41 @@ mod tests {
             judged(check, &trace).help.as_deref(),
             Some("the trace is incomplete: the run ended before the answer")
         );
+    }
+
+    #[test]
+    fn sentences_are_counted_as_people_count_them() {
+        for (text, expected) in [
+            ("", 0),
+            ("...", 0),
+            ("One", 1),
+            ("One.", 1),
+            ("One. Two.", 2),
+            ("One! Two? Three", 3),
+            ("it works. then it failed.", 2),
+            ("Dr. Smith met Mrs. Jones.", 1),
+            ("J. R. R. Tolkien wrote it.", 1),
+            ("The U.S. Senate voted.", 1),
+            ("It is in the U.S. The rest is not.", 2),
+            ("Prices, e.g. of oil, rose by approx. five percent.", 1),
+            ("Growth was 4.5 percent in v1.2 of example.com.", 1),
+            ("Acme Inc. Reports profit.", 1),
+            ("Acme Inc. The firm grew.", 2),
+            ("He said \"No.\" Then he left.", 2),
+            ("Really?! Yes.", 2),
+            ("第一句。第二句。", 2),
+            ("Это раз. Это два.", 2),
+            ("One\nTwo", 2),
+            ("So do I. You too.", 2),
+            ("See No. 5 for more.", 1),
+            ("Sales rose. (Reuters)", 1),
+            ("Sales rose. [1] [2]", 1),
+            ("Sales rose. https://example.com/a", 1),
+            ("Sales rose. (They fell before.)", 2),
+            ("Sales (in euro) rose", 1),
+            ("See https://example.com/a. It is new.", 2),
+        ] {
+            assert_eq!(count_sentences(text), expected, "{text:?}");
+        }
     }
 }

@@ -171,7 +171,7 @@ static INABILITY: LazyLock<Regex> = LazyLock::new(|| {
         r"\bno(?:thing)? (?:\w+ )?(?:was|were|has been|have been|is|are) (?:\w+ )?(?:sent|made|created|filed|opened|booked|changed|charged|found|saved|posted|refunded|ordered|deleted|stored|done|returned|delivered|published|updated|uploaded|deployed|reserved|scheduled)\b|\b(?:did|does|do)(?:n't| not) recogni[sz]e\b",
         r"\bnot (?:available|complete|completed|sent|found|reachable|accessible|working|responding)\b|\bno (?:results?|response|data|access|luck|answer|connection)\b|\bwithout success\b",
         r"\bnever (?:answered|responded|replied|arrived|came back|loaded|finished)\b|\bhat(?:te)?n? (?:\S+ ){0,6}nicht (?:geantwortet|reagiert|funktioniert|geklappt)\b",
-        r"\bkonnte(?:n)? (?:\S+ ){0,8}nicht\b|\bnicht (?:möglich|erreichbar|verfügbar|gelungen)\b",
+        r"\b(?:konnte|durfte)n? (?:\S+ ){0,8}nicht\b|\bnicht (?:möglich|erreichbar|verfügbar|gelungen)\b",
         r"\b(?:n'ai|n'a|n'ont|ne) (?:\S+ )?(?:pas|pu)\b|\bimpossible de\b",
         r"\bno (?:se )?(?:pude|pudo|puedo|puede|fue posible|disponible|(?:he|ha|hemos|han) podido)\b",
         r"\bnon (?:è stato possibile|ho potuto|riesco|sono riuscit[oa]|siamo riusciti)\b|\bnão (?:foi possível|consegui)\b|\bniet gelukt\b|\bkon niet\b",
@@ -185,7 +185,7 @@ static FAILURE_WORDS: LazyLock<Regex> = LazyLock::new(|| {
         r"\bfail(?:ed|s|ure|ures|ing)?\b|\btim(?:ed?|es|ing) ?-?out\b|\btimeouts?\b|\bunavailable\b|\bunreachable\b|\bunresponsive\b|\boffline\b",
         r"\b(?:is|are|was|were|be|been|being|seems?|appears?|went|gone|goes|currently|temporarily|still)(?: (?:to be|currently|temporarily|still|now|all|completely|back))? down\b|\bdown(?:time| for maintenance)\b|\bout of (?:service|order)\b|\bunder maintenance\b",
         r"\b(?:an?|the|this|some|following|with|your) (?:\w+ )?(?:error|errors|problem|problems|issue|issues|outage|outages|glitch|trouble|difficult(?:y|ies))\b|\berrors? (?:occurred|while|when)\b|\bwent wrong\b|\bran into\b",
-        r"\bhaving (?:\w+ )?trouble\b|\btry(?: \w+)? (?:again|later)\b|\bretry (?:later|again)\b|\bplease retry\b|\bincomplete\b|\bunsuccessful(?:ly)?\b|\babort(?:ed|s)?\b|\bdenied\b|\bdeclin(?:ed|es)\b|\brejected\b|\brefus(?:ed|es)\b|\bcrash(?:ed|es)?\b|\bbroken?\b|\bstuck\b|\binterrupted\b|\boverloaded\b",
+        r"\bhaving (?:\w+ )?trouble\b|\btry(?: \w+)? (?:again|later)\b|\bretry (?:later|again)\b|\bplease retry\b|\bincomplete\b|\bunsuccessful(?:ly)?\b|\babort(?:ed|s)?\b|\bdenied\b|\bdeclin(?:ed|es)\b|\brejected\b|\brefus(?:ed|es)\b|\bcrash(?:ed|es)?\b|\berrored\b|\bblocked (?:by|because)\b|\black(?:s|ed)? (?:the|a|any) \w+|\bgave up\b|\bbroken?\b|\bstuck\b|\binterrupted\b|\boverloaded\b",
         // German, French, Spanish, Italian, Portuguese, Dutch, Chinese, Japanese
         r"\bfehlgeschlagen\b|\bfehler\b|\bgescheitert\b|\bausgefallen\b|\bzeitüberschreitung\b|\béchec\b|\béchoué\b|\berreur\b|\bindisponible\b|\bfalló\b|\berror al\b|\bfracasó\b",
         r"\berrore\b|\bfallito\b|\bfalhou\b|\berro\b|\bmislukt\b|失败|失敗|错误|エラー|超时|タイムアウト",
@@ -390,7 +390,7 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
             .filter(|found| {
                 // What somebody says that is so is no deed of theirs: `I verified that the server is down`.
                 let rest = text[found.end()..].trim_start();
-                let states = ["that ", "whether "]
+                let states = ["that ", "whether ", "up "]
                     .iter()
                     .any(|word| rest.starts_with(word));
                 let is_own = FIRST_PERSON.is_match(found.as_str());
@@ -431,7 +431,7 @@ fn statements(output: &str) -> impl Iterator<Item = &str> {
 fn clause_before(before: &str) -> String {
     static BREAK: LazyLock<Regex> = LazyLock::new(|| {
         pattern(&[
-            r"[,:.]\s|[;!?()\n–—]|\s-+\s|[。，；：！？、]|\b(?:but|and|while|whereas|although|though|however|because|which|aber|sondern|und|während|obwohl|weil|mais|et|pero|sino|y|ma|maar|en)\b",
+            r"[,:.]\s|[;!?()\n–—❌✗✘✅✔✓☑]|\s-+\s|[。，；：！？、]|\b(?:but|and|while|whereas|although|though|however|because|which|aber|sondern|und|während|obwohl|weil|mais|et|pero|sino|y|ma|maar|en)\b",
         ])
     });
     let start = BREAK

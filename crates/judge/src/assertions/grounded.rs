@@ -70,6 +70,7 @@ impl Assert for ClaimsSupportedByFixtures {
             equivalents: &self.equivalents,
             ignored: &self.ignore,
             min_overlap: self.min_overlap.as_deref().copied(),
+            ..ProofRules::default()
         };
         if view.output().trim().is_empty() {
             return Finding::holds("the output is empty: nothing is claimed").vacuous();
@@ -84,6 +85,12 @@ impl Assert for ClaimsSupportedByFixtures {
             text: result.text.as_deref(),
         });
         let evidence: Vec<Evidence<'_>> = evidence.collect();
+        let arguments = view.calls().iter().map(|call| &*call.data.args);
+        let arguments: Vec<&Json> = arguments.collect();
+        let rules = ProofRules {
+            arguments: &arguments,
+            ..rules
+        };
         let judged = judge_claims(view.output(), &evidence, &user_messages(view), rules);
         if judged.is_empty() {
             return Finding::holds("the output claims nothing").vacuous();
@@ -187,7 +194,7 @@ impl Assert for ClaimsSupportedByFixtures {
 }
 
 /// What the user said, each message once.
-fn user_messages<'v>(view: &View<'v>) -> Vec<&'v str> {
+pub(super) fn user_messages<'v>(view: &View<'v>) -> Vec<&'v str> {
     let context = &view.case.context;
     let listed = context
         .input_messages

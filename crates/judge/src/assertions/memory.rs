@@ -19,7 +19,7 @@ use super::parts::{Patterns, Rules, Text, TextPattern};
 use super::{Assert, Take};
 use crate::mutate::{Mutation, output_id, with_output, without};
 use crate::prove::{
-    self, DROPPING, Mention, ProofVerdict, is_denied, mention, quotes, sentences, states, words_of,
+    self, DROPPING, ProofVerdict, is_denied, mention, mentions, quotes, states, words_of,
 };
 use crate::test_case::Params;
 use crate::text::{excerpt, fold};
@@ -398,10 +398,8 @@ fn is_corrected(text: &str, fact: &str, stale: &str) -> ProofVerdict {
     if verdict == ProofVerdict::Supported {
         return verdict;
     }
-    match mention(text, fact, stale) {
-        Some(found)
-            if found.role.as_deref() != Some("from") && !is_denied_at(text, &found, fact) =>
-        {
+    match mention(&prove::fold(text), fact, stale) {
+        Some(found) if found.role.as_deref() != Some("from") && !found.is_denied => {
             if words_of(text, DROPPING).1 && !words_of(fact, DROPPING).1 {
                 ProofVerdict::Refuted
             } else if quotes(text, fact) || words_of(text, &format!("{fact} {stale} {CHANGE}")).0 {
@@ -414,27 +412,6 @@ fn is_corrected(text: &str, fact: &str, stale: &str) -> ProofVerdict {
     }
 }
 
-/// Whether the clause that has a fact denies it, or says it where the fact itself is a denial.
-fn is_denied_at(text: &str, found: &Mention, fact: &str) -> bool {
-    static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"[.;:!?,\n](?:\s|$)|\s(?:and|but|instead of|und|aber|sondern|statt)\s")
-            .expect("a fixed pattern")
-    });
-    let text = prove::fold(text);
-    let (mut start, mut end) = (0, text.len());
-    for between in BETWEEN.find_iter(&text) {
-        match between.start() < found.at {
-            true => start = between.end(),
-            false => {
-                end = between.start();
-                break;
-            }
-        }
-    }
-    let clause = text.get(start..end).unwrap_or(&text);
-    found.is_denied || is_denied(clause) != is_denied(fact)
-}
-
 /// The sentence of a text that still says a stale fact, and whether it says that for certain.
 fn stale_in(text: &str, stale: &str, corrected: &str) -> Option<(Verdict, String)> {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
@@ -442,27 +419,26 @@ fn stale_in(text: &str, stale: &str, corrected: &str) -> Option<(Verdict, String
             .expect("a fixed pattern")
     });
     const PAST: &str = "earlier previously formerly used old replaced anymore früher";
-    mention(text, stale, corrected)?;
     let text = prove::fold(text);
-    let found = sentences(&text).into_iter().filter_map(|sentence| {
-        let found = mention(sentence, stale, corrected)?;
-        let before = sentence.get(..found.at).unwrap_or_default();
-        let is_past = is_denied_at(sentence, &found, stale)
-            || found.role.as_deref() == Some("from")
-            || BEFORE.is_match(before);
-        let is_other = found.is_bare && !words_of(sentence, stale).1;
-        if is_past || is_other {
-            return None;
-        }
-        let is_certain = !words_of(sentence, PAST).1
-            || states(sentence, stale, None).0 == ProofVerdict::Supported;
-        let verdict = if is_certain {
-            Verdict::Fails
-        } else {
-            Verdict::Undecided
-        };
-        Some((verdict, excerpt(sentence)))
-    });
+    let found = mentions(&text, stale, corrected)
+        .into_iter()
+        .filter_map(|found| {
+            let sentence = found.sentence;
+            let before = sentence.get(..found.at).unwrap_or_default();
+            let is_past =
+                found.is_denied || found.role.as_deref() == Some("from") || BEFORE.is_match(before);
+            let is_other = found.is_bare && !words_of(sentence, stale).1;
+            if is_past || is_other {
+                return None;
+            }
+            let is_certain = !words_of(sentence, PAST).1
+                || states(sentence, stale, None).0 == ProofVerdict::Supported;
+            let verdict = match is_certain {
+                true => Verdict::Fails,
+                false => Verdict::Undecided,
+            };
+            Some((verdict, excerpt(sentence)))
+        });
     let found: Vec<(Verdict, String)> = found.collect();
     let certain = found.iter().find(|(verdict, _)| *verdict == Verdict::Fails);
     certain.or(found.first()).cloned()

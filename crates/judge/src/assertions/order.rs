@@ -421,7 +421,7 @@ mod tests {
         assert_eq!(
             finding.help.as_deref(),
             Some(
-                "did you mean `web_search`?; no event of type `final_ouput`: did you mean `final_output`?"
+                "did you mean `web_search`?; no player emits events of type `final_ouput`: did you mean `final_output`?"
             )
         );
         assert_eq!(

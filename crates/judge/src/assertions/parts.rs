@@ -18,58 +18,7 @@ use cuecard_source::value::{Json, cut, push_pointer};
 use cuecard_source::values::{json_path, regular_expression, schema};
 use cuecard_trace::EventData;
 
-/// Defines types of a value whose text is looked at when it is read. Each derefs to what it holds.
-macro_rules! parts {
-    ($($(#[$meta:meta])* $vis:vis $part:ident($inner:ty) as $target:ty, $schema:tt, $read:expr;)*) => {$(
-        $(#[$meta])*
-        #[derive(Debug, Clone, Default)]
-        $vis struct $part($vis $inner);
-
-        impl std::ops::Deref for $part {
-            type Target = $target;
-
-            fn deref(&self) -> &$target {
-                &self.0
-            }
-        }
-
-        impl From<$inner> for $part {
-            fn from(inner: $inner) -> Self {
-                Self(inner)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $part {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                type Read = fn(
-                    &mut cuecard_source::reader::Reader<'_>,
-                    &cuecard_source::json::Node,
-                    &str,
-                ) -> Option<$inner>;
-                let read: Read = $read;
-                cuecard_source::decode::by_hand(deserializer, Some(Self::default()), |reader, node, pointer| {
-                    read(reader, node, pointer).map(Self)
-                })
-            }
-        }
-
-        impl schemars::JsonSchema for $part {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($part).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!($schema)
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-        }
-    )*};
-}
-
-pub(crate) use parts;
+pub(crate) use cuecard_source::parts;
 
 parts! {
     /// A text that is not empty.
@@ -269,12 +218,8 @@ impl Selector {
     }
 
     /// Returns the key for which no event can match, why, and what was probably meant.
-    fn never_matches(&self) -> Option<(&'static str, String, Option<&'static str>)> {
-        let Some(kind) = self.event_type.as_deref() else {
-            let message = "no event has both `success` and `args`".to_owned();
-            let is_never = self.success.is_some() && !self.args.is_empty();
-            return is_never.then_some(("args", message, None));
-        };
+    pub(crate) fn never_matches(&self) -> Option<(&'static str, String, Option<&'static str>)> {
+        let kind = self.event_type.as_deref()?;
         if !EventData::TYPES.contains(&kind) {
             let proposal = did_you_mean(kind, EventData::TYPES.iter().copied());
             let message = format!("no player emits events of type `{}`", cut(kind, 40));
@@ -292,11 +237,12 @@ impl Selector {
         }
         // What only events of certain types have.
         let of_calls: &[&str] = &["tool_call", "tool_result", "error"];
+        let is_step = kind.starts_with("step_") || kind.starts_with("element_");
         let parts: [(&str, bool, &[&str]); 4] = [
-            ("tool", self.tool.is_some(), of_calls),
+            ("tool", self.tool.is_some() && !is_step, of_calls),
             ("call_id", self.call_id.is_some(), of_calls),
             ("success", self.success.is_some(), &["tool_result"]),
-            ("args", !self.args.is_empty(), &["tool_call"]),
+            ("args", !self.args.is_empty(), of_calls),
         ];
         let mut parts = parts.into_iter();
         let (key, ..) = parts.find(|(_, is_given, types)| *is_given && !types.contains(&kind))?;

@@ -13,6 +13,7 @@ use super::{Assert, Take};
 use crate::Finding;
 use crate::blocks::lines;
 use crate::mutate::{Mutation, call_more, name_for};
+use crate::prove::sentences;
 use crate::reach::unknown_tool;
 use crate::test_case::Params;
 use crate::view::{Call, View};
@@ -224,7 +225,8 @@ fn is_heading_or_quote(line: &str) -> bool {
 fn question_in(line: &str) -> Option<String> {
     let said = NOT_SAID.replace_all(line, "…");
     sentences(&said).into_iter().find_map(|sentence| {
-        let asks = sentence.ends_with(is_question_mark) || REQUEST.is_match(sentence);
+        let bare = sentence.trim_end_matches(['"', '\'', ')', ']', '*', '_']);
+        let asks = bare.ends_with(is_question_mark) || REQUEST.is_match(sentence);
         let says_something = sentence.chars().any(char::is_alphabetic);
         (asks && says_something && !POLITE.is_match(sentence)).then(|| sentence.trim().to_owned())
     })
@@ -232,27 +234,6 @@ fn question_in(line: &str) -> Option<String> {
 
 fn is_question_mark(character: char) -> bool {
     matches!(character, '?' | '？' | '؟' | '⁇' | '⁈' | '‽' | '\u{37e}')
-}
-
-/// The parts of a line that end with a stop or a question mark.
-fn sentences(line: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    let mut start = 0;
-    let mut characters = line.char_indices().peekable();
-    while let Some((at, character)) = characters.next() {
-        let is_end = is_question_mark(character) || matches!(character, '.' | '!' | '。' | '！');
-        let next = characters.peek().map(|(_, next)| *next);
-        let goes_on = next.is_some_and(|next| {
-            next.is_alphanumeric() && character.is_ascii() || is_question_mark(next)
-        });
-        if is_end && !goes_on {
-            let end = at + character.len_utf8();
-            sentences.push(&line[start..end]);
-            start = end;
-        }
-    }
-    sentences.push(line[start..].trim_end());
-    sentences
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! The changes themselves: each takes a trace and gives another, the same for the same trace.
 
-use std::sync::Arc;
-
 use super::edits::{
-    alter_leaves, call_id_of, is_success_of, output_id, rename_call, rename_tool, tool_of,
-    with_output,
+    alter_arguments, alter_result, call_id_of, flip_status, output_id, rename_call, rename_tool,
+    tool_of, with_output,
 };
 use super::{Mutant, Mutation, Watcher, claims};
 use crate::assertions::{Assertion, Take};
@@ -69,10 +67,26 @@ impl<'a> Maker<'a> {
             Mutation::DropCall => self.drop_calls(take),
             Mutation::DuplicateCall => self.duplicate_calls(take),
             Mutation::SwapCalls => self.swap_calls(take),
-            Mutation::RetargetCall => self.retarget_calls(take),
-            Mutation::AlterArgument => self.alter_arguments(take),
-            Mutation::AlterResult => self.alter_results(take),
-            Mutation::FlipStatus => self.flip_statuses(take),
+            Mutation::RetargetCall => {
+                self.change_tools(
+                    "the calls of TOOL are replaced by calls of another tool",
+                    rename_tool,
+                    take,
+                );
+            }
+            Mutation::AlterArgument => {
+                self.change_tools(
+                    "the arguments of TOOL have other values",
+                    alter_arguments,
+                    take,
+                );
+            }
+            Mutation::AlterResult => {
+                self.change_tools("the results of TOOL are changed", alter_result, take);
+            }
+            Mutation::FlipStatus => {
+                self.change_tools("the calls of TOOL failed", flip_status, take);
+            }
             Mutation::InventNumber => self.say(NUMBER, "a fabricated number", take),
             Mutation::InventUrl => self.say(URL, "a fabricated URL", take),
             Mutation::InventCitation => self.say(CITATION, "a fabricated source", take),
@@ -153,15 +167,10 @@ impl<'a> Maker<'a> {
         self.watchers.iter().copied().filter(looks).collect()
     }
 
-    /// The id of the first event that `is` true of.
-    fn first(&self, is: impl Fn(&EventData) -> bool) -> Option<String> {
-        let event = self.trace.events.iter().find(|event| is(&event.data))?;
-        Some(event.event_id.clone())
-    }
-
     /// The id of the first call of `tool`.
     fn first_call(&self, tool: &str) -> Option<String> {
-        self.first(|data| matches!(data, EventData::ToolCall(call) if call.tool == tool))
+        let call = self.calls().find(|call| call.tool == tool)?;
+        Some(call.event_id.to_owned())
     }
 
     fn calls(&self) -> impl Iterator<Item = Call<'a>> + use<'a> {
@@ -264,81 +273,25 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn retarget_calls(&self, take: &mut impl FnMut(Mutant)) {
+    /// Changes the events of each tool by a function that says whether there was anything to change. `words` have `TOOL` in the
+    /// place of its name.
+    fn change_tools(
+        &self,
+        words: &str,
+        change: fn(&mut EventData) -> bool,
+        take: &mut impl FnMut(Mutant),
+    ) {
         for tool in self.tools() {
             let mut trace = self.trace.clone();
+            let mut first = None;
             for event in &mut trace.events {
-                if tool_of(event) == Some(tool) {
-                    rename_tool(event);
+                if tool_of(event) == Some(tool) && change(&mut event.data) && first.is_none() {
+                    first = Some(event.event_id.clone());
                 }
             }
-            let change = format!("the calls of `{tool}` are replaced by calls of another tool");
-            self.give_of_tool(tool, change, self.first_call(tool), trace, take);
-        }
-    }
-
-    fn alter_arguments(&self, take: &mut impl FnMut(Mutant)) {
-        for tool in self.tools() {
-            let mut trace = self.trace.clone();
-            let mut altered = false;
-            for event in &mut trace.events {
-                if let EventData::ToolCall(call) = &mut event.data
-                    && call.tool == tool
-                {
-                    let mut args = Json::clone(&call.args);
-                    altered |= alter_leaves(&mut args, 0);
-                    call.args = Arc::new(args);
-                }
-            }
-            if altered {
-                let change = format!("the arguments of `{tool}` have other values");
-                self.give_of_tool(tool, change, self.first_call(tool), trace, take);
-            }
-        }
-    }
-
-    fn flip_statuses(&self, take: &mut impl FnMut(Mutant)) {
-        for tool in self.tools() {
-            let mut trace = self.trace.clone();
-            let mut flipped = false;
-            for event in &mut trace.events {
-                if let EventData::ToolResult(result) = &mut event.data
-                    && result.tool == tool
-                    && result.success
-                {
-                    result.success = false;
-                    flipped = true;
-                }
-            }
-            if flipped {
-                let change = format!("the calls of `{tool}` failed");
-                let event = self.first(|data| is_success_of(data, tool));
-                self.give_of_tool(tool, change, event, trace, take);
-            }
-        }
-    }
-
-    fn alter_results(&self, take: &mut impl FnMut(Mutant)) {
-        for tool in self.tools() {
-            let mut trace = self.trace.clone();
-            let mut altered = false;
-            for event in &mut trace.events {
-                if let EventData::ToolResult(result) = &mut event.data
-                    && result.tool == tool
-                    && result.success
-                {
-                    let mut value = Json::clone(&result.result);
-                    if alter_leaves(&mut value, 0) {
-                        result.result = Arc::new(value);
-                        result.text = None;
-                        altered = true;
-                    }
-                }
-            }
-            if altered {
-                let change = format!("the results of `{tool}` are changed");
-                let event = self.first(|data| is_success_of(data, tool));
-                self.give_of_tool(tool, change, event, trace, take);
+            if first.is_some() {
+                let change = words.replace("TOOL", &format!("`{tool}`"));
+                self.give_of_tool(tool, change, first, trace, take);
             }
         }
     }

@@ -12,11 +12,6 @@ pub(crate) const OTHER_TOOL: &str = "some_other_tool";
 /// No more calls or errors are added to a trace.
 pub(crate) const MOST_CALLS: usize = 50;
 
-/// Whether it is a result of `tool` that succeeded.
-pub(super) fn is_success_of(data: &EventData, tool: &str) -> bool {
-    matches!(data, EventData::ToolResult(result) if result.tool == tool && result.success)
-}
-
 /// The tool that an event belongs to.
 pub(super) fn tool_of(event: &Event) -> Option<&str> {
     match &event.data {
@@ -48,15 +43,44 @@ pub(super) fn rename_call(event: &mut Event, call_id: &str) {
 }
 
 /// Makes the event one of a tool that no agent has.
-pub(super) fn rename_tool(event: &mut Event) {
-    match &mut event.data {
+pub(super) fn rename_tool(data: &mut EventData) -> bool {
+    match data {
         EventData::ToolCall(call) => {
             call.tool = OTHER_TOOL.into();
             call.native_tool = None;
         }
         EventData::ToolResult(result) => result.tool = OTHER_TOOL.into(),
         EventData::ErrorHappened(error) => error.tool = Some(OTHER_TOOL.into()),
-        _ => {}
+        _ => return false,
+    }
+    true
+}
+
+/// Gives the arguments of a call other values. Says whether there were any.
+pub(super) fn alter_arguments(data: &mut EventData) -> bool {
+    let EventData::ToolCall(call) = data else {
+        return false;
+    };
+    alter_leaves(Arc::make_mut(&mut call.args), 0)
+}
+
+/// The same with a successful result.
+pub(super) fn alter_result(data: &mut EventData) -> bool {
+    match data {
+        EventData::ToolResult(result) if result.success => {
+            let is_altered = alter_leaves(Arc::make_mut(&mut result.result), 0);
+            result.text = result.text.take().filter(|_| !is_altered);
+            is_altered
+        }
+        _ => false,
+    }
+}
+
+/// Makes a successful result one that failed. Says whether it was one.
+pub(super) fn flip_status(data: &mut EventData) -> bool {
+    match data {
+        EventData::ToolResult(result) => std::mem::take(&mut result.success),
+        _ => false,
     }
 }
 

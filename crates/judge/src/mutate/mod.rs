@@ -16,6 +16,8 @@ pub(crate) use edits::{
     with_before_answer, with_output, without,
 };
 
+use serde::Serialize;
+
 use super::{Outcome, OutcomeStatus};
 use crate::assertions::Assertion;
 use crate::model::TestCase;
@@ -28,9 +30,9 @@ pub const MOST_MUTANTS: usize = 500;
 macro_rules! mutations {
     ($($(#[$meta:meta])* $name:ident = $word:literal,)*) => {
         /// What is changed in a trace.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum Mutation {
-            $($(#[$meta])* $name,)*
+            $($(#[$meta])* #[serde(rename = $word)] $name,)*
         }
 
         impl Mutation {
@@ -95,11 +97,12 @@ mutations! {
 }
 
 /// An assertion that should notice a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Watcher {
     /// Its id.
     pub id: String,
     /// Its type.
+    #[serde(rename = "type")]
     pub kind: &'static str,
 }
 
@@ -128,7 +131,7 @@ pub struct Mutant {
 }
 
 /// A mutant that no assertion noticed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Survivor {
     /// What was changed.
     pub mutation: Mutation,
@@ -137,15 +140,18 @@ pub struct Survivor {
     /// Id of the first event that was changed, where the change has a place.
     pub event: Option<String>,
     /// The assertions that should have noticed it, in the order of the test.
+    #[serde(rename = "assertions")]
     pub watched_by: Vec<Watcher>,
 }
 
 /// What no mutant concerned: nobody knows what it notices.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unexercised {
     /// The assertion.
+    #[serde(flatten)]
     pub assertion: Watcher,
     /// One pattern of it that forbids a text, if the others were exercised: no text is known that it matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
 }
 

@@ -155,8 +155,12 @@ fn active(mut tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
 pub(super) enum Alignment {
     /// The same words say something else.
     Other,
-    /// It says the same; whether it denies it.
-    Same { is_denied: bool },
+    /// It says the same.
+    Same {
+        is_denied: bool,
+        /// Whether the claim leaves nothing out of that part of the clause.
+        is_whole: bool,
+    },
 }
 
 /// Aligns a claim with a clause.
@@ -202,7 +206,7 @@ pub(super) fn align(claim: &Piece, source: &Piece) -> Alignment {
     let said = ends
         .iter()
         .find_map(|path| covers(path, &loose, &own, is_foreign));
-    said.map_or(Alignment::Other, |is_denied| Alignment::Same { is_denied })
+    said.unwrap_or(Alignment::Other)
 }
 
 /// The ways in which the tokens of a claim stand in a clause in their order, by the places in the clause.
@@ -263,13 +267,13 @@ fn gap(last: Option<usize>, next: usize, own: &[Token<'_>]) -> Option<bool> {
     (ends_part || is_coordinated).then_some(true)
 }
 
-/// Whether the rest of a claim stands in the same part of the clause, and then whether that part is denied.
+/// Whether the rest of a claim stands in the same part of the clause, and then what that says.
 fn covers(
     path: &[usize],
     loose: &[Token<'_>],
     own: &[Token<'_>],
     is_foreign: bool,
-) -> Option<bool> {
+) -> Option<Alignment> {
     let mut skipped: BTreeSet<usize> = BTreeSet::new();
     let mut last = None;
     for at in path {
@@ -315,5 +319,8 @@ fn covers(
     let denials: BTreeSet<i64> = denying
         .flat_map(|at| own[at].glue.denials.iter().copied())
         .collect();
-    Some(denials.len() % 2 == 1)
+    Some(Alignment::Same {
+        is_denied: denials.len() % 2 == 1,
+        is_whole: !(0..own.len()).any(is_left),
+    })
 }

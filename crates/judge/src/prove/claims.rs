@@ -110,11 +110,11 @@ pub(super) fn claims_nothing(sentence: &str) -> bool {
     );
     let text = plain(sentence);
     let has_word = text.contains(|letter: char| letter.is_alphanumeric());
-    let is_question = sentence
-        .trim_end_matches([' ', '"', '*', ')'])
-        .ends_with('?');
-    // `It costs 13 EUR, OK?` claims something.
-    let is_told = text.contains(|letter: char| letter.is_ascii_digit()) && !ASKS.is_match(&text);
+    let is_question = sentence.trim_end_matches([' ', '*', ')']).ends_with('?');
+    // `It costs 13 EUR, OK?` and `Mail of Tara: Lunch on Friday?` claim something.
+    let (label, asked) = text.rsplit_once(": ").unwrap_or(("", &text));
+    let has_digit = text.contains(|letter: char| letter.is_ascii_digit());
+    let is_told = (has_digit || !label.is_empty()) && !ASKS.is_match(asked);
     if !has_word || (is_question && !is_told) {
         return true;
     }

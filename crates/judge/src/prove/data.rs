@@ -56,8 +56,12 @@ fahrenheit 1 °f ℉ fahrenheit
 angle 1 ° degree degrees Grad
 power 1 w watt watts
 power 1000 kw
+power 1000000 mw
+power 1000000000 gw
 energy 1 wh
 energy 1000 kwh
+energy 1000000 mwh
+energy 1000000000 gwh
 pressure 1 pa
 pressure 100 hpa
 pressure 100000 bar
@@ -172,7 +176,7 @@ word_sets! {
     OF_MONEY = "cost costs price priced worth amount kostet kosten preis";
     OF_TIME = "take takes took last lasts lasted duration dauert dauer";
     OF_MASS = "weigh weighs weight wiegt gewicht";
-    ENGLISH_STOP = "yes yet still now sorry note source found instead currently each article a an the this that these those it its it's i'm i me my we our us you your he she they them their his her him who which what whose where when how why
+    ENGLISH_STOP = "yes yet still now sorry note source found instead currently article a an the this that these those it its it's i'm i me my we our us you your he she they them their his her him who which what whose where when how why
         is am are was were be been being has have had having do does did of in on at to for from by with as into onto upon about than then there here so and or but nor
         via per also too just very s re ve ll d t can please s' while whereas although though because since hence thus therefore however such within through across between during
         according i've we've you've you're they're i'll";
@@ -195,7 +199,7 @@ word_sets! {
     ON = "on enabled active yes true aktiv aktiviert ja an";
     OFF = "off disabled inactive no false inaktiv deaktiviert nein aus";
     /// A passage with one of these proves only a claim that has the word, too.
-    RESTRICTING = "whether ob asked asks wonders wondered claimed claims alleged rumored rumoured denied denies plans planned hopes hoped wants wanted only may might could would should if unless except some few several half most nur falls wenn außer einige wenige könnte würde sollte";
+    RESTRICTING = "cancelled canceled postponed abgesagt verschoben whether ob asked asks wonders wondered claimed claims alleged rumored rumoured denied denies plans planned hopes hoped wants wanted only may might could would should if unless except some few several half most nur falls wenn außer einige wenige könnte würde sollte";
     /// Verbs of those who say what is so.
     REPORTING = "reports reported says said states stated announced announces confirms confirmed notes noted writes wrote adds added finds found shows showed berichtet sagt sagte meldet schreibt";
     UPWARD = "over more above über mehr";
@@ -332,5 +336,5 @@ pub(super) const COURTESIES: &[&str] = &[
 pub(super) const GREETING: &str = r"^(?:hi|hello|hey|dear|hallo|liebe[r]?|sure|sure thing|of course|certainly|absolutely|gladly|thanks|thank you|sorry|ok|okay|got it|all right|danke|gern(?:e)?)(?: \w+)?[,!.] +|^(?:here(?:'s| is| are) what|this is what|hier ist, was) [^:.]{0,40}: +";
 
 /// Where a sentence falls into clauses.
-pub(super) const ENGLISH_CLAUSES: &str = r"\s*[;—·|]\s*|\s+[–-]\s+|,?\s+(?:but|while|whereas|although|though|because|however)\s+|,\s+(?:and|so|which|who|where)\s+";
+pub(super) const ENGLISH_CLAUSES: &str = r"\s*[;—·|]\s*|\s+[–-]\s+|,?\s+(?:but|whereas|although|though|because|however)\s+|,\s+(?:and|so|while|which|who|where)\s+";
 pub(super) const GERMAN_CLAUSES: &str = r"\s*[;—·|]\s*|\s+[–-]\s+|,?\s+(?:aber|sondern|während)\s+|,\s+(?:und|weil|obwohl|da|sodass|wobei|die|der|das)\s+";

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use cuecard_source::value::Json;
 
 use super::facts::{Fact, Value};
+use super::names::stands_in;
 use super::proof::{Proof, Verdict};
 use super::same::{Same, decimals, near, same};
-use super::sources::{Sources, leaves, shown, stands_in};
+use super::sources::{Sources, leaves, shown};
 
 /// So many numbers of a result are reckoned with.
 const MOST_NUMBERS: usize = 40;
@@ -110,13 +111,10 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
         }
         if fact.unit.is_none() {
             let is_part = |source: &Fact| match source.value {
-                Value::Date(parts) => parts
+                Value::Date(parts) | Value::Time(parts) => parts
                     .iter()
                     .flatten()
                     .any(|part| f64::from(*part) == number),
-                Value::Time(hour, minute) => {
-                    f64::from(hour) == number || f64::from(minute) == number
-                }
                 _ => false,
             };
             if sources.facts().any(is_part) {
@@ -124,6 +122,13 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
             }
             if stands_in(&text.to_lowercase(), &sources.all_text) {
                 return unproven(format!("{text} is a part of a longer value"));
+            }
+            let has_lines = |(result, _): &(std::rc::Rc<Json>, bool)| {
+                let n_lines = result.as_str().map_or(0, |text| text.lines().count());
+                n_lines > 1 && number.fract() == 0.0 && (1.0..=n_lines as f64).contains(&number)
+            };
+            if sources.results.iter().any(has_lines) {
+                return unproven(format!("{text} may be a count of lines"));
             }
         }
     }

@@ -18,7 +18,8 @@ pub(super) enum Value {
     Number(f64),
     /// Year, month, day, as far as they are said.
     Date([Option<i32>; 3]),
-    Time(i32, i32),
+    /// Hour, minute, second, as far as they are said.
+    Time([Option<i32>; 3]),
     Url(String),
     Quote(String),
     Id(String),
@@ -222,7 +223,7 @@ patterns! {
     URL = r#"(?i)(?:https?://|www\.)[^\s<>"')\]]+"#;
     QUOTE = r#""([^"\n]{2,300})""#;
     PHONE = r"(?<![\w.-])(?:\+|0)\d[\d ()/-]{7,}\d(?!\w)";
-    DATE_ISO = r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[T ](?P<t>\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)";
+    DATE_ISO = r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[T ](?P<t>\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)";
     DATE_DAY_MONTH = format!(r"(?i)\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<mon>{})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
     DATE_MONTH_DAY = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
     DATE_MONTH_YEAR = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<y>\d{{4}})\b", *MONTH);
@@ -236,7 +237,7 @@ patterns! {
         });
         format!(r"(?<=[a-zäöü,:] )({})\b", names.collect::<Vec<String>>().join("|"))
     };
-    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::[0-5]\d)?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])\s*uhr\b";
+    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::([0-5]\d))?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])\s*uhr\b";
     ID = r"(?<![\w])[@#]?[A-Za-z0-9][\w]*(?:[-./:@#+_]+\w+)*(?!\w)";
     COMPOUND = format!(r"(?i)(?<![\w.])(\d+) ?({unit}) ?(?:and )?(\d+(?:\.\d+)?) ?({unit})(?!\w)", unit = *UNIT);
     VERSION = r"(?i)\b(version|release|v)[: ]*(\d+(?:\.\d+)+)(?!\w)";
@@ -249,6 +250,7 @@ patterns! {
     ONLY_AMOUNT = format!(r"(?i)^(?:{NUMBER})\s?-?(?:{}|k|m|bn|x|st|nd|rd|th)(?:-old)?$", *UNIT);
     RANGE = format!(r"^(?:{NUMBER})\s?-\s?(?:{NUMBER})\w*$");
     CODE = r"[A-Za-z0-9](?:_|@)\w|\w\.[a-z]\w+$|^@\w|\d+\.\d+\.\d+|\w+/\w+\.\w";
+    GROUPED = r"^\d{1,3}(?:\.\d{3}){2,}$";
     DIGITS_WITH_DASHES = r"^\d{2,}(?:-\d+)+$";
     WORD = r"(?:\d+(?:st|nd|rd|th)|Q[1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)(?!\w)";
     PAIR = r"(?i)\b(?:neither\b.*\bnor|weder\b.*\bnoch)\b";
@@ -410,11 +412,10 @@ impl Reader {
                 let is_ambiguous = is_american && day <= Some(12) && month != day;
                 let date = Value::Date([parsed(&year), month, day]);
                 self.add(date, start, &written).is_ambiguous = is_ambiguous;
-                if let Some(time) = time.filter(|time| time != "00:00")
-                    && let Some((hour, minute)) = time.split_once(':')
-                    && let (Ok(hour), Ok(minute)) = (hour.parse(), minute.parse())
-                {
-                    self.add(Value::Time(hour, minute), start + 11, &time);
+                if let Some(time) = time.filter(|time| !time.starts_with("00:00")) {
+                    let mut parts = time.split(':').map(|part| part.parse().ok());
+                    let parts = [(); 3].map(|()| parts.next().flatten());
+                    self.add(Value::Time(parts), start + 11, &time);
                 }
                 self.take(start, end);
             }
@@ -427,13 +428,14 @@ impl Reader {
         }
         for (start, end, groups) in self.spans(&TIME) {
             let group = |idx: usize| groups.get(idx).cloned().flatten();
-            let hour = group(1).or_else(|| group(4)).or_else(|| group(6));
+            let hour = group(1).or_else(|| group(5)).or_else(|| group(7));
             let Some(hour) = hour.and_then(|hour| hour.parse::<i32>().ok()) else {
                 continue;
             };
-            let minute = group(2).and_then(|minute| minute.parse().ok()).unwrap_or(0);
-            let half = group(3)
-                .or_else(|| group(5))
+            let number = |idx: usize| group(idx).and_then(|number| number.parse().ok());
+            let minute = number(2).or(Some(0));
+            let half = group(4)
+                .or_else(|| group(6))
                 .unwrap_or_default()
                 .to_lowercase()
                 .replace('.', "");
@@ -443,7 +445,7 @@ impl Reader {
                 _ => hour,
             };
             self.add(
-                Value::Time(hour, minute),
+                Value::Time([Some(hour), minute, number(3)]),
                 start,
                 &group(0).unwrap_or_default(),
             );
@@ -488,11 +490,13 @@ impl Reader {
             let has_letter = id.contains(|letter: char| letter.is_ascii_alphabetic());
             let is_mixed =
                 has_digit && has_letter && unit_of(id).is_none() && !is_match(&ONLY_AMOUNT, id);
+            // `1.234.567,89`
+            let is_grouped = is_match(&GROUPED, id);
             let is_dashed = id.len() > 6 && is_match(&DIGITS_WITH_DASHES, id);
             let is_rate = id
                 .split_once('/')
                 .is_some_and(|(number, unit)| is_number(number) && unit_of(unit).is_some());
-            let is_id = !is_rate && (is_mixed || is_match(&CODE, id) || is_dashed);
+            let is_id = !is_rate && !is_grouped && (is_mixed || is_match(&CODE, id) || is_dashed);
             let is_quarter =
                 id.len() == 2 && id.starts_with('Q') && id.ends_with(['1', '2', '3', '4']);
             if is_id && !is_quarter && !is_match(&RANGE, id) {
@@ -628,8 +632,9 @@ impl Reader {
                 false => has_tilde.then(|| "~".to_owned()),
             };
             let digits: String = numeral.chars().filter(char::is_ascii_digit).collect();
-            if digits.len() > LONGEST_NUMBER && !numeral.contains(['.', ',']) {
-                // No float tells it from its neighbours.
+            // `01067` is no number, and no float tells one of many digits from its neighbours.
+            let is_code = digits.len() > 2 && digits.starts_with('0');
+            if (is_code || digits.len() > LONGEST_NUMBER) && !numeral.contains(['.', ',']) {
                 self.add(Value::Id(digits), start, &written);
                 self.take(start, end);
                 continue;
@@ -668,6 +673,7 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
     for (phrase, instead) in [
         ("e-mail", " email"),
         ("no longer", "not      "),
+        ("no one ", "nobody "),
         ("nicht mehr", "nicht     "),
     ] {
         for (at, _) in lower.match_indices(phrase) {
@@ -754,7 +760,14 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         }
         // `Plan D` is not `Plan B`.
         let is_letter = word.len() == 1 && !matches!(word, "A" | "I") && word != lower;
-        if is_stop(&lower) && !is_letter {
+        // `The cache is on.`
+        let written = folded.get(found.end()..).unwrap_or_default();
+        let is_last = !written.contains(|letter: char| letter.is_alphanumeric());
+        let is_switch = is_last && matches!(lower.as_str(), "on" | "an");
+        // `5 EUR each`, but not `each of them`
+        let is_behind = |fact: &Fact| (fact.at + place(fact.text.len()) + 1) == at;
+        let is_rate = lower == "each" && facts.iter().any(is_behind);
+        if is_rate || (is_stop(&lower) && !is_letter && !is_switch) {
             continue;
         }
         lower = ordinal(&lower);

@@ -34,10 +34,10 @@ pub(super) fn is_naming(key: &str) -> bool {
 }
 
 /// Whether an argument is what was searched for, and says nothing of what was found.
-pub(super) fn is_search(key: &str) -> bool {
+pub(crate) fn is_search(key: &str) -> bool {
     pattern!(
         SEARCH,
-        r"(?i)^(?:q|query|search|search_term|term|question|prompt|text|keywords?|suche|command|cmd)$"
+        r"(?i)^(?:q|query|search|search_term|term|question|prompt|text|keywords?|suche|command|cmd|limit|max_results|page|page_size|per_page|offset|top_k)$"
     );
     SEARCH.is_match(key)
 }

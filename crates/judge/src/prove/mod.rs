@@ -12,6 +12,8 @@ mod derived;
 mod facts;
 mod glue;
 mod keys;
+mod mixed;
+mod names;
 mod order;
 mod pieces;
 mod proof;
@@ -35,9 +37,10 @@ use self::sources::{ResultOf, Sources};
 use self::text::{Language, language};
 
 pub(crate) use self::data::{month, number_word, weekday};
+pub(crate) use self::keys::is_search;
 pub(crate) use self::proof::Verdict as ProofVerdict;
 pub(crate) use self::reading::{
-    DROPPING, Mention, Sentence, SpanKind, claiming, is_denied, mention, quotes, states, words_of,
+    DROPPING, Sentence, SpanKind, claiming, is_denied, mention, mentions, quotes, states, words_of,
 };
 pub(crate) use self::text::{Language as ProofLanguage, fold, sentences};
 
@@ -71,6 +74,8 @@ pub(crate) struct Judged {
 pub(crate) struct ProofRules<'r> {
     /// Groups of words and phrases that mean the same.
     pub(crate) equivalents: &'r [Vec<String>],
+    /// What calls were made with, whatever came of them.
+    pub(crate) arguments: &'r [&'r Json],
     /// Sentences that are no claims.
     pub(crate) ignored: &'r [TextPattern],
     /// A claim is refuted if all results together have less than this part of its words, from 0 to 1.
@@ -116,7 +121,7 @@ pub(crate) fn judge_claims(
     let of_results = language(&texts, Some(Language::English));
     let of_user = language(&said.join(" "), of_results);
     let ignored: Vec<&Regex> = rules.ignored.iter().map(|pattern| &pattern.regex).collect();
-    let sources = Sources::new(&results, &said, language(&answer, of_user));
+    let sources = Sources::new(&results, &said, rules.arguments, language(&answer, of_user));
     let prover = Prover {
         sources: &sources,
         min_overlap: rules.min_overlap,

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::facts::{Fact, Roles, Value, Word};
 use super::keys::key_text;
+use super::names::stands_in;
 use super::pieces::Piece;
 use super::same::{Same, same};
-use super::sources::{Field, stands_in};
+use super::sources::Field;
 use super::text::{Language, plain, stem};
 
 /// Whether one of these facts is that of a claim; quotations and names are sought in text and words.
@@ -99,7 +100,21 @@ pub(super) fn is_no_count(
     field: &Field,
     list: &BTreeSet<String>,
 ) -> bool {
-    if claim.number().is_none_or(|number| number == 1.0) || claim.unit.is_some() || claim.at < 0 {
+    let Some(number) = claim
+        .number()
+        .filter(|_| claim.unit.is_none() && claim.at >= 0)
+    else {
+        return true;
+    };
+    // `3 open orders` are no `priority: 3`.
+    let behind = piece.words.iter().filter(|word| word.at > claim.at);
+    let mut noun = behind.take_while(|word| !word.glue.is_be && word.glue.role.is_none());
+    let is_counted =
+        |word: &Word| list.contains(&word.stem) && (number == 1.0 || word.lower.ends_with('s'));
+    if noun.any(|word| is_counted(word) && !field.keys.contains(&word.stem)) {
+        return false;
+    }
+    if number == 1.0 {
         return true;
     }
     // `Cars: 4`

@@ -23,11 +23,12 @@ pub(super) struct Piece {
 
 impl Piece {
     fn new(text: &str, facts: Vec<Fact>, words: Vec<Word>, is_denied: bool, roles: Roles) -> Self {
-        const NOBODY: &[&str] = &["nobody", "nothing", "niemand", "nichts"];
+        const NOBODY: &[&str] = &["nobody", "nothing", "neither", "niemand", "nichts", "weder"];
         let is_none = |fact: &Fact| fact.is_zero() && fact.text.chars().all(char::is_alphabetic);
         let lower = text.to_lowercase();
         let mut words_of_text = lower.split(|letter: char| !letter.is_alphabetic());
-        let says_nobody = words_of_text.any(|word| NOBODY.contains(&word));
+        let says_nobody =
+            lower.contains("no one ") || words_of_text.any(|word| NOBODY.contains(&word));
         Self {
             text: text.to_owned(),
             says_none: says_nobody || facts.iter().any(is_none),
@@ -134,13 +135,13 @@ pub(super) fn pieces(text: &str, language: Option<Language>, names: bool) -> Pie
 fn cuts(text: &str, said: &Said, kind: Option<Rival>, groups: &[(i64, i64)]) -> Vec<i64> {
     pattern!(
         STRONG,
-        r"(?i)[;.·|]\s+|,\s+(?:and |or |und |oder )?|\s+(?:and|or|und|oder|as well as|sowie|versus|vs\.?|against)\s+|:\s+|\s[–-]\s|\s*[()]\s*"
+        r"(?i)[;.·|]\s+|,\s+(?:and |or |und |oder )?|\s+(?:and|or|und|oder|while|as well as|sowie|versus|vs\.?|against)\s+|:\s+|\s[–-]\s|\s*[()]\s*"
     );
     pattern!(
         WEAK,
         r"(?i)\s+(?:from|to|than|up|down|with|for|von|auf|bis|zu)\s+"
     );
-    pattern!(AND, r",?\s+(?:and|or)\s+");
+    pattern!(AND, r",?\s+(?:and|or|as well as)\s+");
     pattern!(COMMA, r",\s");
     pattern!(COMMA_AND, r",\s+(?:and |und )?");
     let last = |pattern: &LazyLock<Regex>, from: i64, to: i64| {
@@ -278,6 +279,20 @@ fn items(
             facts.extend(from.facts_after.iter().filter(|fact| fact.rival() != kind));
             words.extend(&from.after);
         }
+        // `Rooms 12 and 14 are booked`: both are.
+        let is_name = |word: &&Word| !groups.is_empty() && word.is_capital;
+        let is_bare = is_split
+            && zone.after.iter().all(is_name)
+            && zone.facts_after.iter().all(|fact| fact.is_name())
+            && !has_verb(zone.text);
+        let next = zones[idx + 1..].iter();
+        let mut next = next.take_while(|next| next.before.is_empty());
+        if is_bare && let Some(next) = next.find(|next| has_verb(next.text)) {
+            words.extend(next.after.iter().copied().filter(|word| !is_name(word)));
+            let is_other = |fact: &&Fact| !fact.is_name() && fact.rival() != kind;
+            facts.extend(next.facts_after.iter().copied().filter(is_other));
+            n_denials += next.n_denials - next.n_denials_before;
+        }
         let facts = facts.into_iter().cloned().collect();
         let words = words.into_iter().cloned();
         let words: Vec<Word> = subject(said, zone).into_iter().chain(words).collect();
@@ -331,6 +346,16 @@ fn name_groups(words: &[Word], text: &str) -> Vec<(i64, i64)> {
     groups
 }
 
+/// The parts of a clause between commas and *and*.
+pub(super) fn parts(clause: &str) -> impl Iterator<Item = &str> {
+    pattern!(
+        BETWEEN,
+        r",\s*(?:and |or |und |oder )?|\s+(?:and|und|or|oder|as well as|sowie)\s+"
+    );
+    let parts = BETWEEN.split(clause);
+    parts.filter(|part| !part.trim().is_empty())
+}
+
 /// The items of "The suite has a pool, gym and sauna", each with the words before the first.
 /// `subject` gives the words of a text that name what it is about.
 pub(super) fn enumeration(
@@ -339,14 +364,7 @@ pub(super) fn enumeration(
     names: bool,
     subject: &dyn Fn(&str) -> Vec<Word>,
 ) -> Vec<Piece> {
-    pattern!(
-        BETWEEN,
-        r",\s*(?:and |or |und |oder )?|\s+(?:and|und|or|oder|as well as|sowie)\s+"
-    );
-    let parts: Vec<&str> = BETWEEN
-        .split(&piece.text)
-        .filter(|part| !part.trim().is_empty())
-        .collect();
+    let parts: Vec<&str> = parts(&piece.text).collect();
     let [first, rest @ ..] = parts.as_slice() else {
         return Vec::new();
     };

@@ -1,6 +1,6 @@
 //! Whether a claim is supported, refuted or unproven.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::align::{Alignment, align};
 use super::claims::Claim;
@@ -12,7 +12,9 @@ use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
 use super::sources::{Field, Passage, Sources, stems};
-use super::text::{BlockKind, Language, clauses, is_title, language as text_language, plain};
+use super::text::{
+    BlockKind, Language, clauses, is_title, language as text_language, pattern, plain,
+};
 use cuecard_source::value::cut;
 
 /// What is known of a claim.
@@ -97,9 +99,16 @@ impl Prover<'_> {
         let mut carried = self.hanging(claim, &naming);
         let hangs = !carried.words.is_empty() || !carried.facts.is_empty();
         // A sentence says by itself what it is about.
-        let is_label = claim.text.split_whitespace().count() < 4;
+        let is_sentence = claim.text.trim_end().ends_with(['.', '!', '"', ')']);
+        let is_label = claim.text.split_whitespace().count() < 4 || !is_sentence;
         if !(hangs && is_label) && self.sources.units.contains(&plain(&claim.text)) {
             return Proof::new(Supported, "it stands there as it is");
+        }
+        // What says only a value or a flag of what hangs under it says nothing alone.
+        let is_lead = claim.n_below > 0
+            && (claim.kind == BlockKind::Heading || claim.text.trim_end().ends_with(':'));
+        if is_lead && self.sources.is_value(&read(&claim.text, language, false)) {
+            return Proof::new(Supported, "it leads to what hangs under it");
         }
         let whole = pieces(&claim.text, language, names).whole;
         let is_below =
@@ -258,7 +267,8 @@ impl Prover<'_> {
                 .iter()
                 .filter(|fact| is_bound || matches!(fact.value, Value::Id(_) | Value::Date(_)));
             carried.facts.extend(facts.map(Fact::carried));
-            carried.is_denied ^= is_bound && said.n_denials() % 2 == 1;
+            let n_denials = said.n_denials() - self.sources.denials_in_names(over);
+            carried.is_denied ^= is_bound && n_denials % 2 == 1;
             let words = said
                 .words
                 .iter()
@@ -339,6 +349,9 @@ impl Prover<'_> {
         if piece.facts.is_empty() && piece.words.is_empty() {
             return self.of_nothing(piece);
         }
+        if self.only_names(piece) {
+            return Proof::new(Unproven, "it only names, and says nothing of its own");
+        }
         let mut piece = piece.clone();
         if self.sources.denials_in_names(&piece.text) % 2 == 1 {
             piece.is_denied = !piece.is_denied;
@@ -360,6 +373,8 @@ impl Prover<'_> {
         }
         if !has_rivals {
             let named = self.sources.named(said);
+            let is_of_all = piece.says_none || is_general(&piece);
+            let mut of_all = HashMap::new();
             for (idx, record) in self.sources.records.iter().enumerate() {
                 let is_of_other = !named.contains(&idx)
                     && named
@@ -371,7 +386,7 @@ impl Prover<'_> {
                         found.other_order.get_or_insert((text, Some(record.event)));
                     }
                     ByRecord::Supported(text)
-                        if piece.says_none && !self.is_none_of_all(&piece, idx) =>
+                        if is_of_all && !self.is_so_of_all(&piece, idx, &mut of_all) =>
                     {
                         found.other_order.get_or_insert((text, Some(record.event)));
                     }
@@ -437,7 +452,10 @@ impl Prover<'_> {
         if let Some((text, event)) = found.other_order {
             return Proof::new(
                 Unproven,
-                format!("the same words say something else in {}", quoted(&text)),
+                format!(
+                    "not proved: its words stand in {}, and not as it says them",
+                    quoted(&text)
+                ),
             )
             .of(event);
         }
@@ -445,6 +463,27 @@ impl Prover<'_> {
             return self.stale(&piece);
         }
         unproven(nearest)
+    }
+
+    /// Whether a piece has nothing but names and a denial, or *too*: `Ann is not`, `and so is Bob`.
+    fn only_names(&self, piece: &Piece) -> bool {
+        pattern!(
+            AS_WELL,
+            r"(?i)^\W*(?:(?:and|but) )?(?:so|neither|nor)\b|\b(?:too|as well|likewise|either|also|auch|ebenfalls)\W*$"
+        );
+        let names = self.sources.namings(&piece.text);
+        let names: BTreeSet<String> = names
+            .iter()
+            .flat_map(|name| stems(name, self.language()))
+            .collect();
+        let is_own = |word: &Word| word.at >= 0 && names.contains(&word.stem);
+        (piece.is_denied || AS_WELL.is_match(&piece.text))
+            && !names.is_empty()
+            && piece.words.iter().all(is_own)
+            && piece
+                .facts
+                .iter()
+                .all(|fact| fact.is_name() || fact.is_id())
     }
 
     /// Takes out `over` and the like where the number after it is cut as the word says.
@@ -528,7 +567,10 @@ impl Prover<'_> {
         let has_stem = |stem: &str| {
             passage.piece.has_word(stem)
                 || passage.header.words.contains(stem)
-                || around.iter().any(|field| field.words.contains(stem))
+                || passage.record.is_some_and(|idx| {
+                    let record = &self.sources.records[idx];
+                    self.sources.is_said_around(record, &around, stem)
+                })
         };
         let facts = || {
             let own = passage.piece.facts.iter().chain(&passage.header.facts);
@@ -559,19 +601,38 @@ impl Prover<'_> {
         let has_same_roles = || has_same_roles(piece, [&passage.header.roles]);
         match align(piece, own) {
             _ if passage.is_stale => found.is_old = true,
-            Alignment::Same { is_denied } if !is_restricted && has_same_roles() => {
+            Alignment::Same {
+                is_denied,
+                is_whole,
+            } if !is_restricted && has_same_roles() => {
                 let is_same =
                     (usize::from(piece.is_denied) + n_flips) % 2 == usize::from(is_denied);
-                let slot = if is_same {
-                    &mut found.proof
-                } else {
-                    &mut found.opposed
+                let slot = match is_same {
+                    // `We do not deliver to Malta` says of other places nothing.
+                    true if is_denied && !is_whole => &mut found.other_order,
+                    true => &mut found.proof,
+                    false => &mut found.opposed,
                 };
                 *slot = Some(place());
             }
             _ => found.other_order = Some(place()),
         }
     }
+}
+
+/// Whether a piece says of several what they are: `They are active`.
+fn is_general(piece: &Piece) -> bool {
+    pattern!(
+        PLURAL,
+        r"(?i)\b(?:are|were|have|aren't|weren't|haven't|each|every\w*|all|sind|waren|haben)\b"
+    );
+    let is_told = piece.facts.iter().any(|fact| !fact.is_name());
+    // `The open ones are:` is no claim of all.
+    let is_lead = piece.text.trim_end().ends_with(':');
+    !is_told
+        && !is_lead
+        && piece.words.iter().all(|word| word.at >= 0)
+        && PLURAL.is_match(&piece.text)
 }
 
 /// Puts what hangs above a claim before its pieces.

@@ -7,9 +7,12 @@ use cuecard_source::value::Json;
 use super::ProofRules;
 use super::data::CURRENCIES;
 use super::facts::{Fact, Value, Word, read};
+use super::glue::Glue;
+use super::names::stands_in;
+use super::pieces::parts;
 use super::same::{Same, same};
-use super::sources::{stands_in, stems};
-use super::text::{Language, fold, language, plain, sentences};
+use super::sources::stems;
+use super::text::{Language, clauses, fold, language, plain, sentences};
 use super::{Evidence, Judged, ProofVerdict, claims, judge_claims};
 
 fn language_of(text: &str) -> Option<Language> {
@@ -41,75 +44,116 @@ pub(crate) fn states(text: &str, fact: &str, min_overlap: Option<f64>) -> (Proof
 
 /// Whether a sentence of a text has a fact word by word, and doesn't ask for it.
 pub(crate) fn quotes(text: &str, fact: &str) -> bool {
-    let (text, fact) = (fold(text), plain(fact));
+    let (text, wanted) = (fold(text), plain(fact));
     let mut stated = sentences(&text)
         .into_iter()
         .filter(|sentence| !sentence.ends_with('?'));
     stated.any(|sentence| {
-        let is_denied = mention(sentence, &fact, "").is_some_and(|found| found.is_denied);
-        stands_in(&fact, &plain(sentence)) && !words_of(sentence, DROPPING).1 && !is_denied
+        let is_denied = mention(sentence, fact, "").is_some_and(|found| found.is_denied);
+        stands_in(&wanted, &plain(sentence)) && !words_of(sentence, DROPPING).1 && !is_denied
     })
 }
 
 /// Words that take a fact back, or leave it open.
 pub(crate) const DROPPING: &str = "removed deleted rejected discarded dropped ignored forgot wrong untrue false unknown unconfirmed whether if may might could unless";
 
-/// How a text speaks of something.
-pub(crate) struct Mention {
+/// How a sentence speaks of something.
+pub(crate) struct Mention<'t> {
+    pub(crate) sentence: &'t str,
+    /// Whether the clause denies it, or says it where the fact is a denial.
     pub(crate) is_denied: bool,
     /// The preposition before it.
     pub(crate) role: Option<String>,
-    /// Where it begins in the folded text.
+    /// Where it begins in the sentence.
     pub(crate) at: usize,
     /// Whether it is a number and nothing else, which may be one of something else.
     pub(crate) is_bare: bool,
 }
 
-/// Where a text has all words and facts of `fact` that `other` lacks, or of all of it if that has them all; nothing if it
-/// lacks one.
-pub(crate) fn mention(text: &str, fact: &str, other: &str) -> Option<Mention> {
-    let language = language_of(fact);
-    let [text, fact, other] = [text, fact, other].map(|text| read(text, language, false));
-    let has_word = |words: &[Word], word: &Word| words.iter().any(|one| one.stem == word.stem);
-    let find =
-        |facts: &[Fact], fact: &Fact| facts.iter().position(|one| same(fact, one) == Same::Yes);
-    let is_said = |fact: &&Fact| !fact.is_name() && !fact.is_zero();
-    let (mut words, mut facts): (Vec<&Word>, Vec<&Fact>) = (
-        fact.words
-            .iter()
-            .filter(|word| !has_word(&other.words, word))
-            .collect(),
-        fact.facts
-            .iter()
-            .filter(is_said)
-            .filter(|fact| find(&other.facts, fact).is_none())
-            .collect(),
-    );
-    if words.is_empty() && facts.is_empty() {
-        words = fact.words.iter().collect();
-        facts = fact.facts.iter().filter(is_said).collect();
+/// The words and facts of a fact that another one lacks, or all of them if that has them all.
+struct Wanted {
+    words: Vec<Word>,
+    facts: Vec<Fact>,
+    language: Option<Language>,
+    is_denial: bool,
+}
+
+impl Wanted {
+    fn new(fact: &str, other: &str) -> Self {
+        let language = language_of(fact);
+        let is_denial = is_denied(fact);
+        let [fact, other] = [fact, other].map(|text| read(text, language, false));
+        let lacks_word = |word: &&Word| other.words.iter().all(|one| one.stem != word.stem);
+        let is_said = |fact: &&Fact| !fact.is_name() && !fact.is_zero();
+        let lacks = |fact: &&Fact| place_of(&other.facts, fact).is_none();
+        let facts = || fact.facts.iter().filter(is_said);
+        let mut wanted = Self {
+            words: fact.words.iter().filter(lacks_word).cloned().collect(),
+            facts: facts().filter(lacks).cloned().collect(),
+            language,
+            is_denial,
+        };
+        if wanted.words.is_empty() && wanted.facts.is_empty() {
+            wanted.facts = facts().cloned().collect();
+            wanted.words = fact.words;
+        }
+        wanted
     }
-    let is_bare = words.is_empty()
-        && facts
-            .iter()
-            .all(|fact| fact.number().is_some() && fact.unit.is_none());
-    let words = words.into_iter().map(|word| {
-        let found = text.words.iter().find(|one| one.stem == word.stem)?;
-        Some((found.at, &found.glue))
-    });
-    let facts = facts.into_iter().map(|fact| {
-        let found = &text.facts[find(&text.facts, fact)?];
-        Some((found.at, &found.glue))
-    });
-    let mut found = words.chain(facts).collect::<Option<Vec<_>>>()?;
-    found.sort_by_key(|(at, _)| *at);
-    let (first, _) = found.first()?;
-    Some(Mention {
-        is_denied: found.iter().any(|(_, glue)| glue.denials.len() % 2 == 1),
-        role: found.iter().find_map(|(_, glue)| glue.role.clone()),
-        at: usize::try_from(*first).unwrap_or_default(),
-        is_bare,
-    })
+
+    /// What stands before each of them, by its place; nothing if one is lacking.
+    fn glue_in<'s>(&self, words: &'s [Word], facts: &'s [Fact]) -> Option<Vec<(i64, &'s Glue)>> {
+        let words = self.words.iter().map(|word| {
+            let found = words.iter().find(|one| one.stem == word.stem)?;
+            Some((found.at, &found.glue))
+        });
+        let facts = self.facts.iter().map(|fact| {
+            let found = &facts[place_of(facts, fact)?];
+            Some((found.at, &found.glue))
+        });
+        let mut found = words.chain(facts).collect::<Option<Vec<_>>>()?;
+        found.sort_by_key(|(at, _)| *at);
+        Some(found)
+    }
+
+    fn mention_in<'t>(&self, sentence: &'t str) -> Option<Mention<'t>> {
+        let said = read(sentence, self.language, false);
+        let found = self.glue_in(&said.words, &said.facts)?;
+        let (first, _) = found.first()?;
+        let at = usize::try_from(*first).unwrap_or_default();
+        let start = |part: &&str| part.as_ptr() as usize - sentence.as_ptr() as usize;
+        let clauses = clauses(sentence, self.language).into_iter();
+        let parts = clauses.flat_map(parts).filter(|part| start(part) <= at);
+        let denies = is_denied(parts.last().unwrap_or(sentence));
+        let is_bare = |fact: &Fact| fact.number().is_some() && fact.unit.is_none();
+        let is_denied = found.iter().any(|(_, glue)| glue.denials.len() % 2 == 1);
+        Some(Mention {
+            sentence,
+            is_denied: is_denied || denies != self.is_denial,
+            role: found.iter().find_map(|(_, glue)| glue.role.clone()),
+            at,
+            is_bare: self.words.is_empty() && self.facts.iter().all(is_bare),
+        })
+    }
+}
+
+fn place_of(facts: &[Fact], fact: &Fact) -> Option<usize> {
+    facts.iter().position(|one| same(fact, one) == Same::Yes)
+}
+
+/// Where the sentences of a folded text have all words and facts of `fact` that `other` lacks, or all of it if that has them
+/// all.
+pub(crate) fn mentions<'t>(text: &'t str, fact: &str, other: &str) -> Vec<Mention<'t>> {
+    let wanted = Wanted::new(fact, other);
+    let sentences = sentences(text).into_iter();
+    sentences
+        .filter_map(|sentence| wanted.mention_in(sentence))
+        .collect()
+}
+
+/// The first of [`mentions`], or the one of several sentences together.
+pub(crate) fn mention<'t>(text: &'t str, fact: &str, other: &str) -> Option<Mention<'t>> {
+    let first = mentions(text, fact, other).into_iter().next();
+    first.or_else(|| Wanted::new(fact, other).mention_in(text))
 }
 
 /// Whether every word of a text is one of another, and whether one is.
@@ -128,14 +172,11 @@ pub(crate) fn is_denied(clause: &str) -> bool {
         "não", "niet", "geen", "inte", "ikke", "не", "нет", "nie",
     ];
     const SIGNS: &[char] = &['不', '没', '無', '无', '未'];
-    let said = read(clause, language_of(clause), false);
-    let words = || clause.split(|letter: char| !letter.is_alphabetic());
-    match said.n_denials() {
+    match read(clause, language_of(clause), false).n_denials() {
         0 => {
-            let count = words()
-                .filter(|word| OTHERS.contains(&word.to_lowercase().as_str()))
-                .count();
-            count % 2 == 1 || clause.contains(SIGNS) || clause.contains("ません")
+            let words = clause.split(|letter: char| !letter.is_alphabetic());
+            let count = words.filter(|word| OTHERS.contains(&word.to_lowercase().as_str()));
+            count.count() % 2 == 1 || clause.contains(SIGNS) || clause.contains("ません")
         }
         count => count % 2 == 1,
     }

@@ -1,16 +1,17 @@
 //! Claims about records: objects of results, their fields and lists.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::data::{CURRENCIES, OFF, ON, QUANTIFIERS, RESTRICTING, names_dimension};
-use super::facts::{Fact, Value, Word, read};
+use super::facts::{Fact, Value, Word};
 use super::keys::{is_naming, key_text};
+use super::names::stands_in;
 use super::order::{are_numbers_in_order, has, has_same_roles, is_no_count, lacking};
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
 use super::same::{Same, same};
-use super::sources::{Field, FieldKind, Record, leaves, shown, stands_in, stems};
-use super::text::{Language, plain, stem};
+use super::sources::{Field, FieldKind, Record, leaves, shown, stems};
+use super::text::{plain, stem};
 use cuecard_source::value::Json;
 
 use Verdict::{Refuted, Supported, Unproven};
@@ -144,8 +145,26 @@ impl Prover<'_> {
             if !has_same_roles(piece, roles) {
                 continue;
             }
-            let tells = |field: &&&Field| field.kind != FieldKind::List;
-            let of_used = used_falsy.iter().chain(used.iter().filter(tells));
+            // A sign in quotes is a value: `The winner is "no".`
+            let quotes = |fact: &Fact| matches!(fact.value, Value::Quote(_));
+            let is_quoted = |field: &Field| {
+                let mut quoted = piece.facts.iter().filter(|fact| quotes(fact));
+                quoted.any(|fact| plain(&fact.text) == field.value)
+            };
+            // A name that is said whole is one word, whatever it denies.
+            let is_named = |field: &Field| {
+                let mut own = piece.words.iter().filter(|word| word.at >= 0);
+                field.kind == FieldKind::Text
+                    && is_naming(&field.key)
+                    && (stands_in(&field.value, &plain(&piece.text))
+                        || !own.any(|word| field.words.contains(&word.stem)))
+            };
+            let tells = |field: &&&Field| {
+                field.kind != FieldKind::List
+                    && !is_quoted(field)
+                    && !(field.is_denied && is_named(field))
+            };
+            let of_used = used_falsy.iter().chain(&used).filter(tells);
             let is_field_denied = of_used.clone().any(|field| field.is_denied);
             // `enabled, but not active`: each has a sign of its own.
             let mut seen = BTreeSet::new();
@@ -190,8 +209,14 @@ impl Prover<'_> {
         }
     }
 
-    /// Whether what is said of no entry holds for each entry of the list that a record is of, or names the record.
-    pub(super) fn is_none_of_all(&self, piece: &Piece, idx: usize) -> bool {
+    /// Whether what is said of all entries, or of none, holds for each of the list that a record is of, or names the record.
+    /// `known` is what is known of lists.
+    pub(super) fn is_so_of_all<'r>(
+        &'r self,
+        piece: &Piece,
+        idx: usize,
+        known: &mut HashMap<&'r [String], bool>,
+    ) -> bool {
         let record = &self.sources.records[idx];
         let is_named = record.fields.iter().any(|field| {
             let is_carried = || {
@@ -211,8 +236,9 @@ impl Prover<'_> {
                     && !other.is_stale
                     && other.group.iter().any(|part| part == "[]")
             });
-        is_named
-            || others.all(|(idx, _)| matches!(self.by_record(piece, idx), ByRecord::Supported(_)))
+        let mut is_so =
+            || others.all(|(idx, _)| matches!(self.by_record(piece, idx), ByRecord::Supported(_)));
+        is_named || *known.entry(&record.group).or_insert_with(&mut is_so)
     }
 
     fn try_record<'f>(
@@ -228,9 +254,9 @@ impl Prover<'_> {
             _ => BTreeSet::new(),
         };
         let mine: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();
+        let is_own = |field: &Field| record.fields.iter().any(|own| std::ptr::eq(own, field));
         let in_head = |stem: &str| {
-            record.header.words.contains(stem)
-                || fields.iter().any(|field| field.words.contains(stem))
+            record.header.words.contains(stem) || self.sources.is_said_around(record, fields, stem)
         };
         let (mut keys, mut used): (BTreeSet<&str>, Vec<&Field>) = (BTreeSet::new(), Vec::new());
         for field in fields {
@@ -262,7 +288,6 @@ impl Prover<'_> {
         }
         let has_stem = |stem: &str| in_head(stem) || keys.contains(stem);
         // A number of what is around is one of this record only by its key.
-        let is_own = |field: &Field| record.fields.iter().any(|own| std::ptr::eq(own, field));
         let is_told = |field: &Field, fact: &Fact| {
             let has_key = || field.keys.iter().any(|key| mine.contains(key.as_str()));
             // `previous_version` is no version of this one.
@@ -452,13 +477,8 @@ impl Prover<'_> {
             if !others.iter().all(is_given) {
                 continue;
             }
-            let words_of = |item: &Json| {
-                let mut texts = Vec::new();
-                leaves("", item, &mut |_, leaf| texts.extend(leaf.as_str()));
-                stems(&texts.join(" . "), language)
-            };
-            let words: Vec<BTreeSet<String>> = list.items.iter().map(words_of).collect();
-            let hits = words
+            let hits = list
+                .words(language)
                 .iter()
                 .filter(|words| wanted.iter().all(|word| words.contains(*word)));
             let hits: Vec<&BTreeSet<String>> = hits.collect();
@@ -548,228 +568,5 @@ impl Prover<'_> {
             }
         }
         Proof::new(Unproven, "only an earlier result of the same call has it")
-    }
-
-    /// Whether the claim names a record that has another value in that field, or uses another field's words for the value.
-    pub(super) fn mixed_up(&self, piece: &Piece, said: &[&str]) -> Option<Proof> {
-        let records = &self.sources.records;
-        let text = plain(&piece.text);
-        // The number in `QX 450` is no distance.
-        let mut bare = piece.clone();
-        let named = said
-            .iter()
-            .flat_map(|name| read(name, self.language(), false).facts);
-        let named: Vec<Fact> = named.collect();
-        bare.facts.retain(|fact| {
-            let is_it = |name: &Fact| name.value == fact.value && fact.unit.is_none();
-            !named.iter().any(is_it)
-        });
-        let piece = &bare;
-        // Of what is not so, another entry says nothing.
-        if piece.is_denied {
-            return None;
-        }
-        let mine = piece.stems();
-        let language = self.language();
-        let has_key = |field: &Field| field.keys.iter().any(|key| mine.contains(key.as_str()));
-        let says = |field: &Field| {
-            if field.facts.is_empty() {
-                return field.kind == FieldKind::Text
-                    && field.value.chars().count() > 1
-                    && stands_in(&field.value, &text);
-            }
-            let are_all = field.facts.iter().all(|fact| {
-                piece
-                    .facts
-                    .iter()
-                    .any(|claim| same(claim, fact) == Same::Yes)
-            });
-            let has_unit = || {
-                field.facts.iter().any(|fact| fact.unit.is_some())
-                    && piece.facts.iter().any(|fact| fact.unit.is_some())
-            };
-            are_all && (field.facts[0].number().is_none() || has_key(field) || has_unit())
-        };
-        let naming = |idx: usize| {
-            records[idx].fields.iter().filter(move |field| {
-                field.kind == FieldKind::Text && self.sources.names_record(idx, field)
-            })
-        };
-        let own_name = |idx: usize| naming(idx).next().map(|field| field.value.as_str());
-        let is_said = |value: &str| said.contains(&value);
-        let strong: BTreeSet<&str> = (0..records.len())
-            .filter_map(own_name)
-            .filter(|name| is_said(name))
-            .collect();
-        let names: Vec<BTreeSet<&str>> = (0..records.len())
-            .map(|idx| {
-                let values = naming(idx).map(|field| field.value.as_str());
-                let own = own_name(idx);
-                let is_one = |value: &&str| {
-                    is_said(value) && (Some(*value) == own || !strong.contains(value))
-                };
-                values.filter(is_one).collect()
-            })
-            .collect();
-        let mut here: BTreeSet<&str> = self.sources.namings(&piece.text).into_iter().collect();
-        let by_words = said.iter().copied().filter(|name| {
-            let words = stems(name, language.or(Some(Language::English)));
-            words.iter().all(|word| mine.contains(word.as_str()))
-        });
-        here.extend(by_words);
-        if names.iter().all(BTreeSet::is_empty) {
-            return self.other_field(piece, &mine);
-        }
-        for (idx, record) in records.iter().enumerate() {
-            if record.is_stale || names[idx].is_disjoint(&here) {
-                continue;
-            }
-            for (other_idx, other) in records.iter().enumerate() {
-                if other_idx == idx
-                    || other.group != record.group
-                    || other.is_stale
-                    || !names[other_idx].is_empty()
-                {
-                    continue;
-                }
-                let own_keys: BTreeSet<&str> = record
-                    .fields
-                    .iter()
-                    .flat_map(|field| &field.keys)
-                    .map(String::as_str)
-                    .collect();
-                let of_other_kind = other.fields.iter().any(|field| {
-                    !record.fields.iter().any(|known| known.key == field.key)
-                        && !is_said(&field.value)
-                        && field.keys.iter().any(|key| {
-                            mine.contains(key.as_str()) && !own_keys.contains(key.as_str())
-                        })
-                });
-                if of_other_kind {
-                    continue;
-                }
-                for field in &other.fields {
-                    let Some(own) = record.fields.iter().find(|own| own.key == field.key) else {
-                        continue;
-                    };
-                    let is_plain = field.kind == FieldKind::Text && own.kind != FieldKind::Falsy;
-                    if own.value == field.value
-                        || is_naming(&field.key)
-                        || !is_plain
-                        || !says(field)
-                    {
-                        continue;
-                    }
-                    let is_other_field = |around: &&Field| {
-                        !std::ptr::eq(*around, own) && around.value == field.value
-                    };
-                    let is_own_too = says(own)
-                        || self
-                            .sources
-                            .fields(idx, |_| true)
-                            .iter()
-                            .any(is_other_field)
-                        || (!field.words.is_empty() && field.words.is_subset(&own.words))
-                        || self.sources.fields(idx, |_| true).iter().any(|around| {
-                            !std::ptr::eq(*around, own)
-                                && field.facts.iter().any(|fact| {
-                                    around
-                                        .facts
-                                        .iter()
-                                        .any(|other| same(fact, other) == Same::Yes)
-                                })
-                        });
-                    if !is_own_too {
-                        let told = format!(
-                            "{} is of another entry; this one has {}",
-                            quoted(&field.text),
-                            quoted(&own.text)
-                        );
-                        return Some(Proof::new(Refuted, told).of(Some(record.event)));
-                    }
-                }
-            }
-        }
-        self.other_field_of(piece, &mine, |idx, record| {
-            let is_alone = || {
-                records
-                    .iter()
-                    .filter(|other| other.group == record.group && !other.is_stale)
-                    .count()
-                    <= 1
-            };
-            !names[idx].is_disjoint(&here) || is_alone()
-        })
-    }
-
-    fn other_field(&self, piece: &Piece, mine: &BTreeSet<&str>) -> Option<Proof> {
-        let records = &self.sources.records;
-        self.other_field_of(piece, mine, |_, record| {
-            records
-                .iter()
-                .filter(|other| other.group == record.group && !other.is_stale)
-                .count()
-                <= 1
-        })
-    }
-
-    /// The maximum told as the minimum: the value of one field with the words of another.
-    fn other_field_of(
-        &self,
-        piece: &Piece,
-        mine: &BTreeSet<&str>,
-        is_meant: impl Fn(usize, &Record) -> bool,
-    ) -> Option<Proof> {
-        let is_plain = |fact: &Fact| {
-            matches!(
-                fact.value,
-                Value::Number(_) | Value::Date(_) | Value::Time(..)
-            )
-        };
-        let has_all_keys = |field: &Field| field.keys.iter().all(|key| mine.contains(key.as_str()));
-        for (idx, record) in self.sources.records.iter().enumerate() {
-            if record.is_stale {
-                continue;
-            }
-            for named in &record.fields {
-                let [fact] = named.facts.as_slice() else {
-                    continue;
-                };
-                let is_right = |claim: &Fact| matches!(same(claim, fact), Same::Yes | Same::NoUnit);
-                if !is_plain(fact)
-                    || self.sources.names_record(idx, named)
-                    || named.keys.is_empty()
-                    || !has_all_keys(named)
-                    || piece.facts.iter().any(is_right)
-                {
-                    continue;
-                }
-                for field in &record.fields {
-                    let [other] = field.facts.as_slice() else {
-                        continue;
-                    };
-                    if std::ptr::eq(field, named)
-                        || self.sources.names_record(idx, field)
-                        || !other.is_like(fact)
-                        || other.unit.map(|unit| unit.dimension)
-                            != fact.unit.map(|unit| unit.dimension)
-                        || has_all_keys(field)
-                    {
-                        continue;
-                    }
-                    let mut like = piece.facts.iter().filter(|claim| claim.is_like(other));
-                    let is_only = like.clone().count() == 1;
-                    if is_only
-                        && like.any(|claim| same(claim, other) == Same::Yes)
-                        && is_meant(idx, record)
-                    {
-                        let told =
-                            format!("{} is `{}`, not `{}`", field.value, field.key, named.key);
-                        return Some(Proof::new(Refuted, told).of(Some(record.event)));
-                    }
-                }
-            }
-        }
-        None
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn same(claim: &Fact, source: &Fact) -> Same {
     let equal = |is_it: bool| if is_it { Same::Yes } else { Same::No };
     match (&claim.value, &source.value) {
         (Value::Number(one), Value::Number(other)) => same_number(claim, source, *one, *other),
-        (Value::Date(one), Value::Date(other)) => {
+        (Value::Date(one), Value::Date(other)) | (Value::Time(one), Value::Time(other)) => {
             let parts = || one.iter().zip(other);
             if parts().any(
                 |(one, other)| matches!((one, other), (Some(one), Some(other)) if one != other),
@@ -117,7 +117,8 @@ pub(super) fn decimals(text: &str) -> i32 {
 
 /// Whether a number of a claim is one of a source, rounded as its words say.
 pub(super) fn near(claim: &Fact, one: f64, other: f64) -> bool {
-    if (one - other).abs() <= 1e-6 * other.abs().max(1.0) {
+    let are_whole = one.fract() == 0.0 && other.fract() == 0.0;
+    if one == other || (!are_whole && (one - other).abs() <= 1e-9 * other.abs().max(1.0)) {
         return true;
     }
     let Some(about) = claim.about.as_deref().filter(|_| one != 0.0) else {
@@ -142,7 +143,8 @@ pub(super) fn near(claim: &Fact, one: f64, other: f64) -> bool {
         return other > one && is_cut((other / step).floor() * step);
     }
     if DOWNWARD.contains(about) {
-        return other < one && is_cut((other / step).ceil() * step);
+        let is_close = about == "under" || one - other <= 0.15 * one.abs();
+        return other < one && is_close && is_cut((other / step).ceil() * step);
     }
     (one - other).abs() <= step / 2.0 * 1.0001
 }

@@ -61,6 +61,28 @@ fn lines_of_fields(text: &str) -> Option<Json> {
     }
 }
 
+/// A text without the tables of Markdown in it, and these as lists of objects, each with its row of names.
+pub(super) fn without_tables(text: &str) -> (String, Vec<(String, Json)>) {
+    let is_row = |line: &&str| line.trim().starts_with('|');
+    let (mut rest, mut tables) = (String::new(), Vec::new());
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let mut rows = vec![line];
+        if is_row(&line) {
+            while let Some(row) = lines.next_if(is_row) {
+                rows.push(row);
+            }
+        }
+        let whole = rows.join("\n");
+        match table(&whole, true).filter(|_| rows.len() > 2) {
+            Some(table) => tables.push((line.to_owned(), table)),
+            None => rest.push_str(&whole),
+        }
+        rest.push('\n');
+    }
+    (rest, tables)
+}
+
 /// A text of rows under a row of names as a list of objects: rows with commas, or a table of Markdown.
 fn table(text: &str, is_markdown: bool) -> Option<Json> {
     let cells_of = |row: &str| -> Option<Vec<String>> {
@@ -76,7 +98,15 @@ fn table(text: &str, is_markdown: bool) -> Option<Json> {
     let rows = text.lines().filter(|line| !line.trim().is_empty());
     let mut rows = rows.filter(|row| !(is_markdown && is_line(row)));
     let names = cells_of(rows.next()?)?;
-    let is_name = |name: &String| !name.is_empty() && name.len() < 40 && !name.contains('.');
+    let is_name = |name: &String| {
+        // `- Ann Lee: Graz, 31` and `Main Street 5, Graz` name no columns.
+        let is_value = name.contains(' ') && name.contains(|sign: char| sign.is_ascii_digit());
+        !name.is_empty()
+            && name.len() < 40
+            && !name.contains(['.', ':'])
+            && !name.starts_with('-')
+            && !is_value
+    };
     if names.len() < 2 || !names.iter().all(is_name) {
         return None;
     }

@@ -1,5 +1,6 @@
 //! What results say: passages of texts, and records with fields.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -8,15 +9,20 @@ use cuecard_source::value::Json;
 use super::data::{SIGN_VALUES, UNIT_KEYS};
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
 use super::keys::{is_naming, is_search, key_text, with_unit};
+use super::names::Names;
+use super::order::lacking;
 use super::pieces::{Piece, piece};
 use super::same::{Same, same};
-use super::shapes::opened;
+use super::shapes::{opened, without_tables};
 use super::text::{
     BlockKind, Language, blocks, clauses, fold, language, pattern, plain, sentences,
 };
 
 /// So many passages and fields of all results are read.
 const MOST: usize = 20_000;
+
+/// After so many facts that calls were made with no more are read.
+const MOST_KNOWN: usize = 2_000;
 
 /// So deep results are read.
 const DEEPEST: usize = 64;
@@ -98,6 +104,29 @@ pub(super) struct Record {
 pub(super) struct List {
     pub(super) items: Vec<Json>,
     pub(super) header: Rc<Header>,
+    /// The words of each item, once they were asked for.
+    words: OnceCell<Vec<BTreeSet<String>>>,
+}
+
+impl List {
+    fn new(items: &[Json], header: Rc<Header>) -> Self {
+        Self {
+            items: items.to_vec(),
+            header,
+            words: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn words(&self, language: Option<Language>) -> &[BTreeSet<String>] {
+        self.words.get_or_init(|| {
+            let words = self.items.iter().map(|item| {
+                let mut texts = Vec::new();
+                leaves("", item, &mut |_, leaf| texts.extend(leaf.as_str()));
+                stems(&texts.join(" . "), language)
+            });
+            words.collect()
+        })
+    }
 }
 
 /// A result of a tool that counts.
@@ -133,37 +162,10 @@ pub(super) struct Sources {
     names: Names,
     /// Keys whose values tell records apart, with the groups of these records.
     telling_keys: HashMap<String, Vec<Vec<String>>>,
+    /// The ways to objects and lists, by the words of their keys.
+    ways: HashMap<String, BTreeSet<Vec<String>>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
     titles: Names,
-}
-
-/// Names that are looked for in texts.
-#[derive(Debug, Default)]
-struct Names {
-    n_seen: usize,
-    /// By their first words; each with when it was seen first.
-    by_word: HashMap<String, BTreeMap<String, usize>>,
-}
-
-impl Names {
-    fn insert(&mut self, name: String) {
-        let first = name.split(is_between).find(|word| !word.is_empty());
-        let first = first.unwrap_or_default().to_owned();
-        self.n_seen += 1;
-        let alike = self.by_word.entry(first).or_default();
-        alike.entry(name).or_insert(self.n_seen);
-    }
-
-    /// Those that stand in a plain text, in the order in which they were seen.
-    fn in_text(&self, text: &str) -> Vec<&str> {
-        let mut found = BTreeMap::new();
-        for word in text.split(is_between).filter(|word| !word.is_empty()) {
-            let alike = self.by_word.get(word).into_iter().flatten();
-            found.extend(alike.map(|(name, seen)| (*seen, name.as_str())));
-        }
-        let names = found.into_values();
-        names.filter(|name| stands_in(name, text)).collect()
-    }
 }
 
 pub(super) fn stems(text: &str, language: Option<Language>) -> BTreeSet<String> {
@@ -232,6 +234,7 @@ impl Sources {
     pub(super) fn new(
         results: &[ResultOf<'_>],
         said: &[&str],
+        arguments: &[&Json],
         language_of_answer: Option<Language>,
     ) -> Self {
         let mut sources = Self {
@@ -253,22 +256,34 @@ impl Sources {
                     sources.text(sentence, None, &Rc::default(), None);
                 }
             }
-            let own = language(&folded, None).or(Some(Language::English));
-            let words = read(&folded, own, true);
-            sources.known.extend(words.facts);
-            sources
-                .known_names
-                .extend(words.words.into_iter().map(|word| word.stem));
-            sources.all_text.push('\n');
-            sources.all_text.push_str(&plain(text));
+            sources.know(text);
+        }
+        for arguments in arguments {
+            leaves("", arguments, &mut |_, leaf| {
+                if sources.known.len() < MOST_KNOWN {
+                    sources.know(&shown(leaf));
+                }
+            });
         }
         sources.find_telling_keys();
         sources.names = sources.naming_values();
         sources
     }
 
+    /// Takes note of a text that proves nothing, and of which nothing is invented.
+    fn know(&mut self, text: &str) {
+        let own = language(text, None).or(Some(Language::English));
+        let said = read(text, own, true);
+        self.known.extend(said.facts);
+        self.known_names
+            .extend(said.words.into_iter().map(|word| word.stem));
+        self.all_text.push('\n');
+        self.all_text.push_str(&plain(text));
+    }
+
     fn add(&mut self, result: &ResultOf<'_>, is_stale: bool) {
         let (n_passages, n_records) = (self.passages.len(), self.records.len());
+        let n_lists = self.lists.len();
         let units = is_stale.then(|| self.units.clone());
         let tool = key_text(&result.tool.replace("__", " "));
         let mut header = Header::default().plus(&tool, Some(Language::English));
@@ -301,6 +316,7 @@ impl Sources {
         }
         if let Some(units) = units {
             self.units = units;
+            self.lists.truncate(n_lists);
         }
         self.all_text.push('\n');
         self.all_text.push_str(&plain(&shown(&value)));
@@ -351,7 +367,15 @@ impl Sources {
         for line in fold(text).lines().filter(|_| is_result) {
             self.unit(&MARK.replace(line, ""));
         }
-        for block in blocks(text) {
+        let (rest, tables) = match is_result {
+            true => without_tables(text),
+            false => (text.to_owned(), Vec::new()),
+        };
+        for (names, table) in tables {
+            let event = event.unwrap_or_default();
+            self.walk(&table, event, header, &mut vec![names], record, None);
+        }
+        for block in blocks(&rest) {
             if self.is_full() {
                 return;
             }
@@ -428,10 +452,7 @@ impl Sources {
                 }
             }
             Json::Array(items) => {
-                self.lists.push(List {
-                    items: items.clone(),
-                    header: header.clone(),
-                });
+                self.lists.push(List::new(items, header.clone()));
                 path.push("[]".to_owned());
                 for item in items {
                     self.walk(item, event, header, path, parent, unit);
@@ -464,16 +485,16 @@ impl Sources {
         let below = |header: &Header| Rc::new(header.plus(&words, own));
         if is_nested {
             path.push(key.to_owned());
+            for stem in stems(&words, own) {
+                self.ways.entry(stem).or_default().insert(path.clone());
+            }
             self.walk(value, event, &below(header), path, Some(record), unit);
             path.pop();
             return;
         }
         match value {
             Json::Array(items) => {
-                self.lists.push(List {
-                    items: items.clone(),
-                    header: below(header),
-                });
+                self.lists.push(List::new(items, below(header)));
                 for item in items {
                     self.unit(&shown(item));
                 }
@@ -520,7 +541,7 @@ impl Sources {
             facts: Vec::new(),
             words: BTreeSet::new(),
             keys: stems(head, own),
-            is_denied: ((of_value.denials.len() % 2 == 1 && !is_name) || kind == FieldKind::Falsy)
+            is_denied: (of_value.denials.len() % 2 == 1 || kind == FieldKind::Falsy)
                 != (read(head, own, false).n_denials() % 2 == 1),
             kind,
             roles: said.roles,
@@ -599,6 +620,21 @@ impl Sources {
         }
     }
 
+    /// Whether a value of a record, or one around it, has a word. A word of the key of another object around counts only there:
+    /// `shipping` is what stands below that key, not beside it.
+    pub(super) fn is_said_around(&self, record: &Record, fields: &[&Field], stem: &str) -> bool {
+        let is_own = |field: &Field| record.fields.iter().any(|own| std::ptr::eq(own, field));
+        let is_of_other = || {
+            let group = record.group.as_slice();
+            self.ways.get(stem).is_some_and(|ways| {
+                let mut ways = ways.iter();
+                ways.all(|way| !group.starts_with(way) && !way.starts_with(group))
+            })
+        };
+        let mut said = fields.iter().filter(|field| field.words.contains(stem));
+        said.any(|field| is_own(field) || !is_of_other())
+    }
+
     /// Whether a field names its record: its key says so, or it is the first and a text.
     pub(super) fn names_record(&self, record: usize, field: &Field) -> bool {
         let is_first = || {
@@ -660,28 +696,49 @@ impl Sources {
     pub(super) fn is_value(&self, said: &Said) -> bool {
         let has_all = |record: usize| {
             let fields = self.fields(record, |_| true);
-            let has_word = |word: &Word| {
+            let header = &self.records[record].header.words;
+            let is_value = |stem: &str| {
                 fields.iter().any(|field| {
                     let is_sign = matches!(field.kind, FieldKind::True | FieldKind::Falsy);
-                    field.words.contains(&word.stem) || (is_sign && field.keys.contains(&word.stem))
+                    field.words.contains(stem) || (is_sign && field.keys.contains(stem))
                 })
             };
+            let says = |word: &Word| {
+                lacking(std::slice::from_ref(word), &is_value, self.language)
+                    .0
+                    .is_empty()
+            };
+            // `Unpaid invoices`, and `State: open`
+            let names = |word: &Word| {
+                header.contains(&word.stem)
+                    || fields.iter().any(|field| field.keys.contains(&word.stem))
+            };
+            let has_word = |word: &Word| says(word) || names(word);
+            let has_value = !said.facts.is_empty() || said.words.iter().any(says);
             let has_fact = |claim: &Fact| {
                 let mut facts = fields.iter().flat_map(|field| &field.facts);
                 facts.any(|fact| same(claim, fact) == Same::Yes)
             };
-            said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
+            has_value && said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
         };
         !(said.words.is_empty() && said.facts.is_empty()) && (0..self.records.len()).any(has_all)
     }
 
     /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.
     pub(super) fn denials_in_names(&self, text: &str) -> usize {
+        let own = |text: &str| read(text, self.language, false).n_denials();
         let names = self.titles_in(text).into_iter();
-        names
-            .map(|name| read(name, self.language, false).n_denials())
-            .max()
-            .unwrap_or(0)
+        let names: Vec<&str> = names.filter(|name| own(name) > 0).collect();
+        let mut bare = fold(text);
+        for name in &names {
+            while let Some(at) = bare.to_ascii_lowercase().find(name) {
+                bare.replace_range(at..at + name.len(), " name ");
+            }
+        }
+        match names.is_empty() {
+            true => 0,
+            false => own(text).saturating_sub(own(&bare)),
+        }
     }
 
     /// All facts of results and of what the user stated, with those of headers.
@@ -701,24 +758,8 @@ impl Sources {
 /// Among so many fields of a record its name is.
 const FIELDS_THAT_MAY_NAME: usize = 2;
 
-fn is_between(letter: char) -> bool {
-    !letter.is_alphanumeric()
-}
-
 /// So many facts of arguments stand in a header.
 const MOST_OF_HEADER: usize = 100;
-
-/// Whether a folded text has another one that is no part of a longer word.
-pub(super) fn stands_in(part: &str, text: &str) -> bool {
-    let is_word = |letter: Option<char>| {
-        letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
-    };
-    !part.is_empty()
-        && text.match_indices(part).any(|(at, _)| {
-            !is_word(text[..at].chars().next_back())
-                && !is_word(text[at + part.len()..].chars().next())
-        })
-}
 
 /// Whether a sentence of the user states something.
 fn is_statement(sentence: &str) -> bool {

@@ -556,6 +556,187 @@ fn check(rows: &[(Value, &str, bool)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What is said of several is so of each, and what is said of one names it.
+#[test]
+fn several_records_are_not_one() {
+    let trains =
+        || json!([{"train": "RE 57", "cancelled": false}, {"train": "RE 59", "cancelled": true}]);
+    let people = || json!([{"name": "Ada", "active": true, "paid": false}, {"name": "Bob", "active": false, "paid": false}]);
+    let shops = || {
+        json!([
+            {"shop": "Lyon", "quarter": "Q1", "units": 120}, {"shop": "Lyon", "quarter": "Q2", "units": 95},
+            {"shop": "Ghent", "quarter": "Q1", "units": 210}, {"shop": "Ghent", "quarter": "Q2", "units": 260},
+        ])
+    };
+    let hosts = || {
+        json!(
+            "| host | region | status | cpu |\n|---|---|---|---|\n| web-1 | eu-west | running | 42 % |\n| web-2 | us-east | stopped | 0 % |\n| db-1 | eu-west | running | 7 % |"
+        )
+    };
+    let order = || {
+        json!({
+            "order_id": "A-77", "status": "shipped",
+            "shipping": {"address": {"street": "Storgatan 5", "city": "Uppsala", "zip": "753 31"}},
+            "billing": {"address": {"street": "Kungsgatan 12", "city": "Stockholm", "zip": "111 43"}},
+        })
+    };
+    check(&[
+        (trains(), "RE 59 is cancelled.", true),
+        (trains(), "RE 57 and RE 59 are cancelled.", false),
+        (people(), "Neither of them is active.", false),
+        (people(), "Neither of them has paid.", true),
+        (people(), "Each of them is active.", false),
+        (people(), "They are active.", false),
+        (people(), "They are not active.", false),
+        (people(), "No one is active.", false),
+        (people(), "No one has paid.", true),
+        (people(), "Ada is active, and so is Bob.", false),
+        (people(), "Ada is active; Bob is too.", false),
+        (people(), "Ada is active, but Bob is not active.", true),
+        (shops(), "Lyon Q1: 120 units", true),
+        (shops(), "Ghent: 210 units in Q1, 260 units in Q2.", true),
+        (shops(), "Lyon Q1: 95 units", false),
+        (
+            shops(),
+            "| Shop | Quarter | Units |\n|---|---|---|\n| Lyon | Q1 | 120 |\n| Lyon | Q2 | 95 |",
+            true,
+        ),
+        (
+            shops(),
+            "| Shop | Quarter | Units |\n|---|---|---|\n| Lyon | Q1 | 95 |\n| Lyon | Q2 | 120 |",
+            false,
+        ),
+        (
+            hosts(),
+            "web-1 is running in eu-west at 42 % CPU; web-2 in us-east is stopped.",
+            true,
+        ),
+        (order(), "It is shipped to Uppsala.", true),
+        (order(), "It is shipped to Kungsgatan 12, Stockholm.", false),
+        (order(), "The shipping address is Kungsgatan 12.", false),
+    ]);
+}
+
+/// A name is one word, and a line that says a value of the items below it belongs to each.
+#[test]
+fn names_and_lead_ins_are_read_whole() {
+    let issues = || {
+        json!({"issues": [
+            {"title": "Login does not work on Safari", "state": "open", "blocked": false},
+            {"title": "Export without header", "state": "closed", "blocked": true},
+        ]})
+    };
+    let invoices = || json!({"invoices": [{"id": "INV-1", "paid": true, "state": "closed"}, {"id": "INV-2", "paid": false, "state": "open"}]});
+    let staff = || json!([{"name": "Dora Klein", "remote": true}, {"name": "Emil Sand", "remote": false}, {"name": "Fay Okoro", "remote": true}]);
+    let orders = || json!({"orders": [{"id": "A1", "state": "open", "priority": 3}, {"id": "A2", "state": "open", "priority": 1}]});
+    let table = || {
+        json!(
+            "# People\n\n| name | city | active |\n|---|---|---|\n| Ann Lee | Graz | true |\n| Bo Kim | Porto | false |"
+        )
+    };
+    check(&[
+        (issues(), "\"Login does not work on Safari\" is open.", true),
+        (
+            issues(),
+            "\"Login does not work on Safari\" is not blocked.",
+            true,
+        ),
+        (
+            issues(),
+            "\"Login does not work on Safari\" is blocked.",
+            false,
+        ),
+        (issues(), "Login works on Safari.", false),
+        (issues(), "\"Export without header\" is not blocked.", false),
+        (invoices(), "Unpaid invoices:\n- INV-2", true),
+        (invoices(), "Unpaid invoices:\n- INV-1", false),
+        (invoices(), "These invoices are not paid:\n- INV-1", false),
+        (
+            invoices(),
+            "Here are the invoices that aren't paid:\n- INV-2",
+            true,
+        ),
+        (invoices(), "## Open invoices\n\n- INV-1", false),
+        (staff(), "Dora Klein and Fay Okoro are remote.", true),
+        (staff(), "Emil Sand and Dora Klein are remote.", false),
+        (orders(), "There are 3 open orders.", false),
+        (orders(), "There is one order.", false),
+        (table(), "Bo Kim is active.", false),
+        (table(), "Bo Kim is not active.", true),
+        (
+            json!("We do not deliver to Malta."),
+            "We do not deliver.",
+            false,
+        ),
+        (
+            json!("We do not deliver to Malta."),
+            "We do not deliver to Malta.",
+            true,
+        ),
+        (
+            json!([{"name": "Ann", "paid": true}]),
+            "Ann: ❌ not paid",
+            false,
+        ),
+    ]);
+}
+
+/// Values are compared to their last digit, and signs where they stand.
+#[test]
+fn values_are_what_they_are() {
+    let mail = || json!({"messages": [{"from": "Uwe", "subject": "Lunch on Friday?"}, {"from": "Tara", "subject": "Roof"}]});
+    check(&[
+        (mail(), "\"Lunch on Friday?\" is from Tara.", false),
+        (mail(), "- Tara: Lunch on Friday?", false),
+        (
+            json!({"peak_kw": 12.4}),
+            "The peak was nearly 20 kW.",
+            false,
+        ),
+        (json!({"peak_kw": 19.4}), "The peak was nearly 20 kW.", true),
+        (
+            json!({"total_eur": 1_234_567.89}),
+            "Total: €1,234,567.98",
+            false,
+        ),
+        (
+            json!({"total_eur": 1_234_567.89}),
+            "Total: 1.234.567,89 €",
+            true,
+        ),
+        (
+            json!({"id": 12_345_678_901_u64}),
+            "The id is 12345678902.",
+            false,
+        ),
+        (
+            json!({"start": "2026-03-02T14:05:31Z", "end": "2026-03-02T14:05:32Z"}),
+            "The start was at 14:05:32.",
+            false,
+        ),
+        (json!({"zip": "01067"}), "The zip is 1067.", false),
+        (json!({"winner": "no"}), "The winner is \"no\".", true),
+        (
+            json!({"consumption_kwh": 1840}),
+            "Consumption: 1.84 MWh",
+            true,
+        ),
+        (json!("service:\n  CACHE: \"off\""), "CACHE is on.", false),
+        (json!({"cache": true}), "The cache is on.", true),
+        (json!({"cache": false}), "The cache is on.", false),
+        (
+            json!("Blend the soup. Never blend it while it is boiling."),
+            "Blend it while it is boiling.",
+            false,
+        ),
+        (
+            json!("The meeting on 3 March at 9:00 is cancelled."),
+            "The meeting is on 3 March at 9:00.",
+            false,
+        ),
+    ]);
+}
+
 /// A year beside an amount is no amount, and what is reckoned from several results is not invented.
 #[test]
 fn what_may_be_reckoned_is_unproven() {
@@ -574,6 +755,16 @@ fn what_may_be_reckoned_is_unproven() {
         (
             vec![json!({"name": "Fish Feast", "price_eur": 12.9, "bags": 3})],
             "Three bags of Fish Feast cost €38.70.",
+        ),
+        (
+            vec![json!(
+                "- [x] Order paint\n- [ ] Call the plumber\n- [x] Measure the kitchen"
+            )],
+            "2 of 3 tasks are done.",
+        ),
+        (
+            vec![json!([{"name": "Dev", "remote": true}, {"name": "Sofia", "remote": false}])],
+            "Dev is remote; Sofia is not.",
         ),
     ] {
         let all = judged(&results, answer);

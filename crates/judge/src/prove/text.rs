@@ -1,5 +1,6 @@
 //! Folding, stems, languages, sentences, clauses and blocks of Markdown.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
@@ -34,7 +35,20 @@ pub(super) use pattern;
 
 /// A text in one form: compatible characters, plain quotes, spaces and signs, `yes` and `no` for their pictures.
 pub(crate) fn fold(text: &str) -> String {
+    pattern!(
+        DECORATED,
+        r"(?i)[❌✗✘][^\n|,;]*(?:\b(?:not|no|never|nicht|kein\w*)\b|n't)|\bnot(?: \w+)? [❌✗✘]"
+    );
     let normal = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
+    let is_crossed = normal.contains(['❌', '✗', '✘']);
+    // Beside a text that denies, the picture denies nothing more.
+    let normal = match is_crossed {
+        true => {
+            let bare = |found: &regex::Captures<'_>| found[0].replace(['❌', '✗', '✘'], "");
+            DECORATED.replace_all(&normal, bare).into_owned().into()
+        }
+        false => normal,
+    };
     let mut folded = String::with_capacity(normal.len());
     let mut letters = normal.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -128,7 +142,7 @@ pub(super) fn language(text: &str, fallback: Option<Language>) -> Option<Languag
 
 /// The sentences of a text, without those of its lines that are empty.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
-    pattern!(END, r#"[.!?…]+["')\]]*|\n+"#);
+    pattern!(END, r#"[.!?…]+["')\]]*|[。！？؟⁇⁈‽]+|\n+"#);
     pattern!(LAST, r"([\w.]+)\.$");
     pattern!(
         GOES_ON,
@@ -137,7 +151,14 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let (mut found, mut start) = (Vec::new(), 0);
     for end in END.find_iter(text) {
         let rest = &text[end.end()..];
-        let is_line = end.as_str().starts_with('\n');
+        let is_line = end
+            .as_str()
+            .starts_with(['\n', '。', '！', '？', '؟', '⁇', '⁈', '‽']);
+        // `"Lunch on Friday?" is from Tara.`
+        let is_quoted = end.as_str().ends_with('"');
+        if is_quoted && rest.trim_start().starts_with(char::is_lowercase) {
+            continue;
+        }
         if !is_line && !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
             continue;
         }
@@ -160,10 +181,11 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
             // `22 °C. It` and `9 a.m. It` end.
             let lower = word.to_lowercase();
             let begins = rest.trim_start().starts_with(char::is_uppercase);
-            let may_end = matches!(
-                lower.as_str(),
-                "a.m" | "p.m" | "inc" | "ltd" | "co" | "u.s" | "etc"
-            );
+            let may_end = match lower.as_str() {
+                "a.m" | "p.m" | "etc" => true,
+                "inc" | "ltd" | "co" | "u.s" => is_word,
+                _ => false,
+            };
             let is_degree = text[..end.start()]
                 .trim_end_matches(char::is_alphabetic)
                 .ends_with('°');
@@ -243,6 +265,8 @@ struct Blocks {
     row: Vec<String>,
     n_rows: usize,
     column: usize,
+    /// First cells of several rows of the table: the second cells name these rows, too.
+    repeated: HashSet<String>,
     /// Whether the first column has the numbers of the rows.
     is_ranked: bool,
     is_head: bool,
@@ -278,6 +302,21 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
             }
             Event::End(TagEnd::Item | TagEnd::Paragraph) => blocks.paragraph(&text, range.end),
             Event::End(TagEnd::Heading(level)) => blocks.heading(level),
+            Event::Start(Tag::Table(_)) => {
+                let rows = text[range].lines();
+                let first = |row: &str| {
+                    row.trim()
+                        .trim_start_matches("|")
+                        .split("|")
+                        .next()
+                        .map(plain)
+                };
+                let mut seen = HashSet::new();
+                let firsts = rows.filter_map(first);
+                blocks.repeated = firsts
+                    .filter(|cell: &String| !seen.insert(cell.clone()))
+                    .collect();
+            }
             Event::Start(Tag::TableHead) => {
                 blocks.columns.clear();
                 blocks.row.clear();
@@ -324,7 +363,9 @@ fn is_wrapped(text: &str, end: usize) -> bool {
     const LONG: usize = 60;
     let length = end - text[..end].rfind('\n').map_or(0, |start| start + 1);
     let next = text[end..].trim_start().chars().next();
-    length >= LONG || (length >= SHORTEST && next.is_some_and(char::is_lowercase))
+    // The lines of a log begin with their times.
+    let is_entry = next.is_some_and(|next| next.is_ascii_digit() || next == '[');
+    !is_entry && (length >= LONG || (length >= SHORTEST && next.is_some_and(char::is_lowercase)))
 }
 
 impl Blocks {
@@ -401,7 +442,9 @@ impl Blocks {
         let over = match self.row.first() {
             Some(first) => {
                 let column = self.columns.get(self.column).cloned();
-                [Some(first.clone()), column]
+                let is_one_of = |_: &&String| self.repeated.contains(&plain(first));
+                let second = self.row.get(1).filter(is_one_of).cloned();
+                [Some(first.clone()), second, column]
                     .into_iter()
                     .flatten()
                     .collect()

@@ -13,12 +13,9 @@ pub(crate) use params::{ALWAYS, Params, read_params};
 pub use read::{Reading, read};
 pub use schema::schema;
 
-use serde::de::DeserializeOwned;
-
-use cuecard_source::decode::{Decoded, Input, decode};
+use cuecard_source::decode::decode_part as part;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::Node;
-use cuecard_source::reader::{Format, Reader};
+use cuecard_source::reader::Format;
 
 /// What this format calls its mistakes.
 static FORMAT: Format = CODES;
@@ -32,31 +29,3 @@ const CODES: Format = Format {
     check: codes::ASSERT_PATTERN,
     null_is_absent: true,
 };
-
-/// Reads a part of a file within a piece that is read by hand. `what` is what messages call it.
-fn part<T: DeserializeOwned>(
-    reader: &Reader<'_>,
-    node: &Node,
-    pointer: &str,
-    what: &str,
-    format: &'static Format,
-) -> Decoded<T> {
-    let mut decoded = decode(
-        node,
-        Input {
-            source: reader.source,
-            offset: 0,
-            what,
-            format,
-            yaml: reader.yaml(),
-        },
-    );
-    for below in decoded
-        .diagnostics
-        .iter_mut()
-        .filter_map(|found| found.pointer.as_mut())
-    {
-        below.insert_str(0, pointer);
-    }
-    decoded
-}

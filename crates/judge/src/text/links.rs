@@ -63,9 +63,12 @@ pub(crate) fn normal_url(url: &str) -> String {
         .map_or((path, None), |(path, query)| (path, Some(query)));
     let mut normal = host;
     normal.push_str(path.trim_end_matches('/'));
-    if let Some(query) = query.filter(|query| !query.is_empty()) {
+    // What says where a visitor came from is no part of the address.
+    let query = query.unwrap_or_default().split('&');
+    let query: Vec<&str> = query.filter(|part| !part.starts_with("utm_")).collect();
+    if query.iter().any(|part| !part.is_empty()) {
         normal.push('?');
-        normal.push_str(query);
+        normal.push_str(&query.join("&"));
     }
     normal
 }

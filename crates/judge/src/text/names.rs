@@ -294,9 +294,9 @@ pub(crate) fn attributions(text: &str, language: Language) -> Vec<NameSpan> {
         ));
     }
     for captures in AUTHORS.captures_iter(text) {
-        if let Some(name) = captures.name("name").or_else(|| captures.name("single")) {
-            found.push(single(name.as_str()));
-        }
+        let name = captures.name("name").or_else(|| captures.name("single"));
+        let is_author = |name: &regex::Match<'_>| month(&name.as_str().to_lowercase()).is_none();
+        found.extend(name.filter(is_author).map(|name| single(name.as_str())));
     }
     for captures in CHINESE.captures_iter(text) {
         found.extend(captures.name("name").map(|name| single(name.as_str())));
@@ -339,7 +339,7 @@ fn named_first(after: &str, is_always: bool, language: Language) -> Option<NameS
     let end = after
         .char_indices()
         .take(FARTHEST)
-        .find(|(_, character)| matches!(character, ',' | ';' | ')' | '\n' | '!' | '?' | ':'))
+        .find(|(_, character)| matches!(character, ',' | ';' | ')' | '\n' | '!' | '?' | ':' | '|'))
         .or_else(|| after.char_indices().nth(FARTHEST))
         .map_or(after.len(), |(at, _)| at);
     static TITLES: LazyLock<Regex> = LazyLock::new(|| {
@@ -459,7 +459,9 @@ fn speakers(text: &str, language: Language) -> Vec<NameSpan> {
                 return false;
             };
             let gap = &text[tokens[span.last].start + tokens[span.last].text.len()..verb.start];
-            SAYS.contains(&verb.text)
+            let finds = matches!(verb.text, "found" | "finds" | "shows" | "showed");
+            let is_that = after.next().is_some_and(|next| next.text == "that");
+            (SAYS.contains(&verb.text) || (finds && is_that))
                 && !gap.contains(['.', ',', ';', ':', '!', '?', '\n', '('])
                 && span
                     .words

@@ -8,8 +8,8 @@ use cuecard_timeline::profiles::Profile;
 
 use super::super::options::{DEFAULT_BODY_LIMIT, DEFAULT_MAX_EXCHANGES};
 use super::upstream::Upstream;
+use cuecard_runtime::http_server::Timeouts;
 use cuecard_runtime::listener::DEFAULT_BIND;
-use cuecard_runtime::timeouts::Timeouts;
 
 /// So long a provider may say nothing in the middle of an answer, if nothing else is said. Models that think are
 /// silent for minutes.

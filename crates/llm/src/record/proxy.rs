@@ -23,10 +23,9 @@ use super::options::RecordOptions;
 use super::tee::{Tee, next_chunk};
 use super::writer::{Answered, Message, OwnAddress, Passed};
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::connections;
+use cuecard_runtime::http_server::Request;
 use cuecard_runtime::listener::Guard;
 use cuecard_runtime::provider::{passed_on, reason};
-use cuecard_runtime::timeouts::{ActivityFlag, Answering};
 use cuecard_wire::llm::decode::{Decoded, MAX_ANSWER, StreamDecoder, read_body, read_error};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::events::Framing;
@@ -99,11 +98,7 @@ impl Proxy {
 }
 
 /// Passes on every request.
-pub(super) async fn handle(
-    proxy: Shared,
-    request: connections::Request,
-    busy: ActivityFlag,
-) -> Response {
+pub(super) async fn handle(proxy: Shared, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let path = headers::percent_decoded(head.uri.path());
     let query = Query::new(head.uri.query());
@@ -122,13 +117,12 @@ pub(super) async fn handle(
         at: proxy.clock.now(),
         ..arrived
     };
-    let answering = busy.answering();
     let stop = proxy.stop.clone();
     let (upstream, endpoint) = (&proxy.options.upstream, arrived.endpoint_like());
     let url = upstream.address(head.uri.path(), query.text(), endpoint);
     let forwarded = proxy.client.request(head.method.clone(), url);
     tokio::select! {
-        response = pass_on(&proxy, &arrived, forwarded, body, answering) => response,
+        response = pass_on(&proxy, &arrived, forwarded, body) => response,
         () = stop.cancelled() => {
             let error = ApiError::new(503, "the recording has ended");
             error_response(arrived.endpoint_like(), &error, &[], false)
@@ -141,7 +135,6 @@ async fn pass_on(
     arrived: &Arrived<'_>,
     forwarded: reqwest::RequestBuilder,
     body: Bytes,
-    answering: Answering,
 ) -> Response {
     let route = Route::of(
         arrived.method,
@@ -210,11 +203,11 @@ async fn pass_on(
             let is_list = target.wants_stream && target.framing == Framing::JsonArray;
             let is_stream = is_list || is_event_stream(answer.headers());
             if !answer.status().is_success() || !is_stream {
-                return whole(proxy, answer, body, target.endpoint, passed, answering).await;
+                return whole(proxy, answer, body, target.endpoint, passed).await;
             }
             passed.is_stream = true;
             let decoder = StreamDecoder::new(target.endpoint, target.framing);
-            let tee = Tee::new(proxy, body, answering, passed, decoder);
+            let tee = Tee::new(proxy, body, passed, decoder);
             with_body(answer, tee.body())
         }
         (_, understood) => {
@@ -222,7 +215,7 @@ async fn pass_on(
                 passed.answered = Answered::LeftOut(why);
             }
             proxy.tell(passed).await;
-            with_body(answer, Tee::only(proxy, body, answering).body())
+            with_body(answer, Tee::only(proxy, body).body())
         }
     }
 }
@@ -264,7 +257,6 @@ async fn whole(
     mut body: ByteStream,
     endpoint: Endpoint,
     mut passed: Box<Passed>,
-    answering: Answering,
 ) -> Response {
     let mut bytes = Vec::new();
     loop {
@@ -282,7 +274,7 @@ async fn whole(
             let why = format!("the answer is longer than {MAX_ANSWER} bytes");
             passed.answered = Answered::LeftOut(why);
             proxy.tell(passed).await;
-            let tee = Tee::only(proxy, body, answering).after(Bytes::from(bytes));
+            let tee = Tee::only(proxy, body).after(Bytes::from(bytes));
             return with_body(answer, tee.body());
         }
     }

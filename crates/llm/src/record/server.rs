@@ -98,14 +98,11 @@ impl RecordLlm {
             stop.clone(),
             queue.clone(),
         ));
-        let answering = || {
-            let proxy = proxy.clone();
-            move |request, busy| proxy::handle(proxy.clone(), request, busy)
-        };
-        let workers = serve(listener, serving, &stop, answering, |_| async {});
+        let answer = move |request| proxy::handle(proxy.clone(), request);
+        let worker = serve(listener, serving, &stop, answer, |_| async {});
         Ok(RunningRecorder {
             address,
-            workers: workers.map_err(StartError::Io)?,
+            worker: worker.map_err(StartError::Io)?,
             queue,
             thread,
             stop: stop.clone(),
@@ -149,7 +146,7 @@ fn check_out(options: &RecordOptions) -> Result<(), StartError> {
 /// A recording that runs. It ends with [`RunningRecorder::stop`], and when it is dropped.
 pub struct RunningRecorder {
     address: SocketAddr,
-    workers: Vec<Worker>,
+    worker: Worker,
     queue: mpsc::Sender<Message>,
     thread: Thread<Recording>,
     stop: CancellationToken,
@@ -170,16 +167,14 @@ impl RunningRecorder {
     /// Stops: no new requests, a moment for answers on their way, everything written.
     pub async fn stop(self) -> Recording {
         let Self {
-            workers,
+            worker,
             queue,
             thread,
             stop,
             ..
         } = self;
         stop.cancel();
-        for worker in workers {
-            worker.ended().await;
-        }
+        worker.ended().await;
         // The writer is gone only after a panic in a watcher.
         let _ = queue.send(Message::Close).await;
         let ended = tokio::task::spawn_blocking(move || thread.join()).await;

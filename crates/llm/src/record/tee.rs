@@ -9,7 +9,6 @@ use futures::{TryStreamExt as _, stream};
 use super::super::compressed::ByteStream;
 use super::proxy::{Shared, broken};
 use super::writer::{Answered, Passed};
-use cuecard_runtime::timeouts::Answering;
 use cuecard_wire::llm::decode::StreamDecoder;
 
 /// A body on its way. It ends with its client: when that goes away, it is dropped.
@@ -21,7 +20,6 @@ pub(super) struct Tee {
     /// What is read on the side, until its end.
     reading: Option<Reading>,
     is_over: bool,
-    _answering: Answering,
 }
 
 struct Reading {
@@ -34,24 +32,22 @@ impl Tee {
     pub(super) fn new(
         proxy: &Shared,
         bytes: ByteStream,
-        answering: Answering,
         passed: Box<Passed>,
         decoder: StreamDecoder,
     ) -> Self {
-        let mut tee = Self::only(proxy, bytes, answering);
+        let mut tee = Self::only(proxy, bytes);
         tee.reading = Some(Reading { passed, decoder });
         tee
     }
 
     /// Only passes on.
-    pub(super) fn only(proxy: &Shared, bytes: ByteStream, answering: Answering) -> Self {
+    pub(super) fn only(proxy: &Shared, bytes: ByteStream) -> Self {
         Self {
             proxy: proxy.clone(),
             bytes,
             before: None,
             reading: None,
             is_over: false,
-            _answering: answering,
         }
     }
 

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::*;
 use cuecard_runtime::clock::Stopwatch;
-use cuecard_runtime::timeouts::Timeouts;
+use cuecard_runtime::http_server::Timeouts;
 
 const LATE: &str = "  - userInputs: [[0, \"Begin\"]]
   - llmResponse: [{assistant: [[120, \"Late\"]]}]
@@ -359,8 +359,8 @@ async fn sessions_are_bounded_and_an_old_one_begins_anew() {
 async fn clients_that_never_finish_are_let_go() {
     let played = Played::with(LATE, |options| {
         options.timeouts = Timeouts {
-            request: Duration::from_millis(50),
-            idle: Duration::from_millis(200),
+            head: Duration::from_millis(200),
+            body: Duration::from_millis(50),
             answer: Duration::from_secs(5),
         };
     })
@@ -419,7 +419,11 @@ async fn connections_that_wait_make_room_and_answers_go_on() {
     let timeline = "  - userInputs: [[0, \"Begin\"]]
   - llmResponse: [{assistant: [[0, \"Once \"], [3600000, \"upon\"]]}]
 ";
-    let played = Played::with(timeline, |options| options.max_connections = 4).await;
+    let played = Played::with(timeline, |options| {
+        options.max_connections = 4;
+        options.timeouts.head = Duration::from_millis(100);
+    })
+    .await;
     let body = json!({"model": "m", "stream": true, "messages": said("Begin")});
     let stream = played.client.post(played.url(CHAT)).json(&body).send();
     let mut stream = stream.await.expect("a stream");
@@ -434,7 +438,7 @@ async fn connections_that_wait_make_room_and_answers_go_on() {
         let other = client().get(played.url("/health"));
         assert_eq!(Answer::of(other).await.status, 200);
     }
-    // The first of them were closed to make room; the stream was not.
+    // Those who never finish their request were let go; the stream was not.
     let mut rest = Vec::new();
     let _ = halves[0].read_to_end(&mut rest).await;
     assert!(rest.is_empty());

@@ -27,14 +27,16 @@ mod secrets;
 mod tests;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cuecard_runtime::policy::executable_files::words_of_values;
+use cuecard_runtime::text_file;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 
-use super::{ServerSpec, TransportSpec};
+use super::ServerSpec;
 
 /// Where the one server comes from that a user named by its address or its command.
 pub(crate) const COMMAND_LINE: &str = "the command line";
@@ -234,31 +236,18 @@ impl Config {
         &self.servers
     }
 
-    /// The configs, and what the servers may be started with: files of variables, and all that may be meant by a word of
-    /// a command or a variable, also as a module of Python or Node.
-    pub fn own_files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
-        for server in &self.servers {
-            if let Ok(ServerSpec {
-                transport:
-                    TransportSpec::Stdio {
-                        command,
-                        args,
-                        env,
-                        cwd,
-                    },
-                ..
-            }) = &server.spec
-            {
-                let folder = cwd.clone().unwrap_or_default();
-                let words = [command].into_iter().chain(args);
-                let words = words.chain(env.iter().map(|(_, value)| value));
-                let names: BTreeSet<String> = words.flat_map(|word| names_in(word)).collect();
-                files.extend(names.iter().map(|name| folder.join(name)));
-            }
-            files.extend(server.env_file.clone());
-        }
-        files
+    /// The files of the config.
+    pub fn own_files(&self) -> impl Iterator<Item = PathBuf> {
+        self.files.iter().map(|file| file.path.clone())
+    }
+
+    /// The words of all values in its files, used or not: a server may be started with any file that one can mean.
+    pub fn words(&self) -> HashSet<String> {
+        let sources = self.own_files().map(|path| text_file::read(&path, ""));
+        let words = sources
+            .flatten()
+            .flat_map(|source| words_of_values(source.text()));
+        words.collect()
     }
 
     /// The names of all servers, those of the first file first.
@@ -266,28 +255,6 @@ impl Config {
         self.servers.iter().map(|server| server.name.as_str())
     }
 }
-
-/// The names of files that may be meant by a word: itself, its parts, and what is run by these as modules.
-fn names_in(word: &str) -> impl Iterator<Item = String> {
-    let parts = word.split([' ', '=', '\'', '"', ';']).chain([word]);
-    let parts = parts.filter(|part| !part.is_empty());
-    // `python3 -m tools.server`
-    let names = parts.flat_map(|part| [part.to_owned(), part.replace('.', "/")]);
-    names.flat_map(|name| MODULES.iter().map(move |end| format!("{name}{end}")))
-}
-
-/// How the names of files may go on that are run by a shorter name.
-const MODULES: &[&str] = &[
-    "",
-    ".py",
-    "/__main__.py",
-    "/__init__.py",
-    ".js",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    "/index.js",
-];
 
 /// The warning for a file of another program that has errors.
 fn left_out(found: &[Diagnostic], file: &ConfigFile, program: &str) -> Diagnostic {

@@ -12,10 +12,10 @@ use crate::snapshot::single_spaces;
 use cuecard_source::value::cut;
 
 /// How deep elements may nest in one document: as deep as browsers let a page nest them.
-pub(super) const DEEPEST: usize = 512;
+const DEEPEST: usize = 512;
 
 /// How many documents may be inside each other.
-pub(super) const MOST_NESTED: usize = 16;
+const MOST_NESTED: usize = 16;
 
 /// The longest step of an xpath, in characters.
 const LONGEST_STEP: usize = 300;
@@ -122,7 +122,7 @@ pub(super) fn decode(capture: wire::Capture) -> Result<Decoded, DomError> {
 }
 
 /// Says of each node where what is inside it ends.
-pub(super) fn close(nodes: &mut [DomNode]) {
+fn close(nodes: &mut [DomNode]) {
     for index in (0..nodes.len()).rev() {
         let (end, parent) = (nodes[index].end, nodes[index].parent);
         if let Some(parent) = parent {
@@ -221,7 +221,7 @@ fn is_path(path: &str, is_root: bool) -> bool {
 }
 
 /// Whether a text has nothing in it that no xpath has.
-pub(super) fn is_written_well(path: &str) -> bool {
+fn is_written_well(path: &str) -> bool {
     let is_odd =
         |sign: char| sign.is_whitespace() || sign.is_control() || matches!(sign, '>' | '\\');
     !path.is_empty() && !path.contains(is_odd) && path.matches('"').count().is_multiple_of(2)

@@ -50,7 +50,6 @@ mod join;
 mod nodes;
 mod novelty;
 mod processor;
-mod recorded;
 mod secrets;
 mod state;
 pub mod testing;

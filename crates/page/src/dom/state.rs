@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use cuecard_source::value::Json;
 use serde::{Deserialize, Serialize};
 
 use super::attributes;
@@ -440,6 +441,12 @@ impl States {
 }
 
 impl DomState {
+    /// The state for a file; secrets were taken out of it when it was decoded.
+    pub fn to_recorded(&self) -> Json {
+        // Everything in it is a text, a number, a list or an object with texts for keys.
+        serde_json::to_value(self).unwrap_or(Json::Null)
+    }
+
     /// The node at a place.
     pub fn node(&self, id: NodeId) -> &DomNode {
         &self.nodes[id.index()]

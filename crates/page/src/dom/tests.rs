@@ -326,46 +326,6 @@ fn documents_without_a_place_are_left_out_with_a_word() {
     assert_eq!((state.nodes.len(), state.warnings.len()), (1, 2));
 }
 
-/// A page with a bit of everything.
-const VARIED: &str = "form \"Account\"
-  input \"E-mail\" type=email value=\"a b\" required
-  input \"Password\" type=password filled=true
-  input \"Agree\" type=checkbox proxy=/html/body/form/label +checked
-  select \"Colour\" options=Red,Green
-  button \"Log in\" +disabled ~covered
-  a \"Far\" href=/x ~below
-  | Three attempts left.
-  div \"Card\" ~listener
-iframe \"Pay\"
-  #frame http://pay.example/
-    h2 \"Inner\"
-    button \"Pay\"
-x-card
-  #shadow
-    button \"Deep\"";
-
-#[test]
-fn a_recorded_state_is_read_as_the_same_one() {
-    let mut processor = processor();
-    processor.read(&capture(VARIED)).expect("a capture");
-    // The second time something is new.
-    let mut state = processor
-        .read(&capture(&format!("{VARIED}\nbutton \"New\"")))
-        .expect("a capture");
-    state.page.tabs.push(super::TabInfo {
-        page_index: 1,
-        url: "https://b/".to_owned(),
-        title: "B".to_owned(),
-        current: true,
-    });
-    state.warnings.push("a frame is left out".to_owned());
-    assert!(named(&state, "New").is_new == Some(true));
-    let text = state.to_recorded().to_string();
-    let json = serde_json::from_str(&text).expect("JSON");
-    let again = DomState::from_recorded(&json).expect("a state");
-    assert_eq!(again, state);
-}
-
 #[test]
 fn recorded_states_hold_no_secret() {
     let mut processor = DomProcessor::new("data-testid", Redactor::new(["s3cret".to_owned()]));
@@ -377,56 +337,4 @@ fn recorded_states_hold_no_secret() {
         "{text}"
     );
     assert_eq!(text.matches("\"filled\":true").count(), 2);
-}
-
-#[test]
-fn what_is_no_recorded_state_is_refused() {
-    let root = json!({"tagName": "body", "xpath": "/html/body"});
-    let page = json!({});
-    for (state, expected) in [
-        (json!(1), "it is not a recorded state"),
-        (json!({"page": page, "nodes": []}), "no root"),
-        (json!({"page": page, "nodes": [{"text": "a"}]}), "no root"),
-        (json!({"page": page, "nodes": [root, root]}), "second root"),
-        (
-            json!({"page": page, "nodes": [root, {"parent": 1, "text": "a"}]}),
-            "not inside an element",
-        ),
-        (
-            json!({"page": page, "nodes": [root, {"parent": 0, "text": "a"}, {"parent": 1, "text": "a"}]}),
-            "not inside an element",
-        ),
-        (
-            json!({"page": page, "nodes": [root, {"parent": 0}]}),
-            "it is not a recorded state",
-        ),
-        (
-            json!({"page": page, "nodes": [root, {"parent": 0, "tagName": "a", "xpath": ""}]}),
-            "xpath",
-        ),
-        (
-            json!({"page": page, "nodes": [{"tagName": "body", "xpath": "/html", "highlightIndex": 1}]}),
-            "out of turn",
-        ),
-        (
-            json!({"page": page, "nodes": [{"tagName": "body", "xpath": "/html", "states": ["odd"]}]}),
-            "it is not a recorded state",
-        ),
-        (
-            json!({"page": {"frames": [{"owner": 7, "url": ""}]}, "nodes": [root]}),
-            "in no element",
-        ),
-    ] {
-        let error = DomState::from_recorded(&state).expect_err(expected);
-        assert!(error.to_string().contains(expected), "{state}: {error}");
-    }
-    let mut deep = vec![root.clone()];
-    for parent in 0..9_000 {
-        deep.push(json!({"parent": parent, "tagName": "i", "xpath": "/i"}));
-    }
-    let error = DomState::from_recorded(&json!({"page": page, "nodes": deep}));
-    assert!(matches!(error, Err(DomError::TooDeep { .. })), "{error:?}");
-    let wide = vec![json!({"tagName": "i", "xpath": "/i"}); 50_001];
-    let error = DomState::from_recorded(&json!({"page": page, "nodes": wide}));
-    assert!(matches!(error, Err(DomError::TooLarge { .. })), "{error:?}");
 }

@@ -60,6 +60,18 @@ fn the_element_that_people_act_on_is_meant() {
 }
 
 #[test]
+fn a_region_that_its_heading_names_has_no_name_of_its_own() {
+    let page = "\
+- generic [ref=e1]:
+  - region [ref=e2]:
+    - heading \"To do\" [level=2] [ref=e3]
+  - region [ref=e4]:
+    - heading \"Done\" [level=2] [ref=e5]";
+    assert_eq!(found(page, &named("region", "Done")), "e4");
+    assert_eq!(found(page, &text("Done")), "e5");
+}
+
+#[test]
 fn a_place_is_known_by_a_text_in_it() {
     let page = "\
 uid=1 article

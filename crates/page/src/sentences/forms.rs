@@ -18,6 +18,7 @@ const FORMS: &[(&str, &str)] = &[
     ("right-click", "right-click X"),
     ("press", "press KEY, or press KEY in X"),
     ("hover", "hover X"),
+    ("drag", "drag X to Y"),
     ("type", "type 'text' into X"),
     ("enter", "enter 'text' into X"),
     ("write", "type 'text' into X"),
@@ -95,7 +96,8 @@ mod tests {
                     .trim_start_matches("or ")
                     .replace("URL-or-path", "/a")
                     .replace("KEY", "Enter")
-                    .replace('X', "'Name'");
+                    .replace('X', "'Name'")
+                    .replace('Y', "'Place'");
                 let read = understand(&sentence);
                 assert!(
                     matches!(read, Understanding::Understood(_)),

@@ -88,6 +88,7 @@ pub(super) fn gist(sentence: &Sentence) -> Option<LooseAction<'_>> {
         | Verb::Scroll
         | Verb::Wait
         | Verb::Extract
+        | Verb::Drag
         | Verb::RightClick
         | Verb::Refused(_) => return None,
     };

@@ -5,6 +5,7 @@
 //! the only one that is meant: never a guess.
 
 mod assertion;
+mod claims;
 mod counts;
 mod forms;
 mod gist;
@@ -34,7 +35,7 @@ use sentence::{Sentence, TokenKind};
 
 use super::dom::{NodeId, State};
 use super::selector::Finder;
-use crate::{ActionKind, AssertKind, BrowserAssertion, IntermediateStep};
+use crate::{ActionKind, AssertKind, BrowserAssertion, ContainerKind, IntermediateStep};
 
 /// A sentence after reading.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +67,8 @@ pub struct Intent {
     pub span: Range<usize>,
     /// Which elements could be meant.
     pub pool: Pool,
+    /// What it is dragged to: an intent of the same sentence, whose element that is.
+    pub to: Option<Box<Intent>>,
 }
 
 /// Which elements of a page a sentence can mean.
@@ -119,6 +122,8 @@ pub enum Translation {
         step: Box<IntermediateStep>,
         /// Its element; of a count the first.
         target: Option<NodeId>,
+        /// What that is dragged to.
+        to: Option<NodeId>,
     },
     /// The rules can't read it.
     NotUnderstood {
@@ -212,6 +217,7 @@ impl Finder<'_> {
                     Some(meant) => Translation::Step {
                         step: Box::new(meant.step),
                         target: Some(meant.target),
+                        to: None,
                     },
                     None => translation,
                 }
@@ -237,6 +243,78 @@ impl Finder<'_> {
 
     /// What a sentence that was read means on this page.
     pub fn resolve(&self, intent: &Intent) -> Translation {
+        let own = self.resolve_element(intent);
+        let Some(place) = &intent.to else {
+            return own;
+        };
+        match (own, self.resolve_element(&self.whole_place(place))) {
+            (Translation::Step { target, .. }, Translation::Step { target: to, .. })
+                if target == to =>
+            {
+                let reason = "it drags an element to itself".to_owned();
+                Translation::NotUnderstood { reason }
+            }
+            (
+                Translation::Step {
+                    mut step, target, ..
+                },
+                Translation::Step {
+                    step: onto,
+                    target: to,
+                    ..
+                },
+            ) => {
+                step.to = onto.target;
+                step.whole_name = step.whole_name.or(onto.whole_name);
+                Translation::Step { step, target, to }
+            }
+            (Translation::Step { .. }, other) | (other, _) => other,
+        }
+    }
+
+    /// What is dragged to a heading is dragged to the part of the page that it heads, and a column of a board may be one
+    /// of several items.
+    pub fn whole_place(&self, place: &Intent) -> Intent {
+        let phrase = place.phrase.as_ref();
+        let plain = phrase.and_then(|phrase| self.meant(phrase, place.pool).ok());
+        let heading = plain.and_then(|found| match found.elements.as_slice() {
+            [one] => self.state.element(*one).map(|element| (*one, element)),
+            _ => None,
+        });
+        let inside = match heading {
+            Some((id, element)) if element.role == "heading" => Some(id),
+            Some(_) => return place.clone(),
+            None => None,
+        };
+        let name = match (inside, phrase) {
+            (Some(_), Some(phrase)) if phrase.is_label() => Some(&phrase.name),
+            (None, Some(phrase)) if phrase.is_container() => phrase
+                .within
+                .as_ref()
+                .and_then(|within| within.name.as_ref()),
+            _ => None,
+        };
+        let of = |kind: ContainerKind| {
+            let whole = Phrase::itself(Within {
+                name: Some(name?.clone()),
+                is_quoted: true,
+                kind,
+            });
+            let found = self.meant(&whole, place.pool).ok()?.elements;
+            let is_it = |one: NodeId| {
+                inside.is_none_or(|inner| self.state.ancestors(inner).any(|outer| outer == one))
+            };
+            matches!(found.as_slice(), [one] if is_it(*one)).then_some(whole)
+        };
+        let kinds = [ContainerKind::Section, ContainerKind::Item];
+        Intent {
+            phrase: kinds.into_iter().find_map(of).or_else(|| phrase.cloned()),
+            ..place.clone()
+        }
+    }
+
+    /// The same without what it is dragged to.
+    fn resolve_element(&self, intent: &Intent) -> Translation {
         let mut step = intent.step.clone();
         if step.action_type == ActionKind::Click {
             step.wants_open = opens(intent.pool);
@@ -255,12 +333,14 @@ impl Finder<'_> {
             return Translation::Step {
                 step: Box::new(step),
                 target: Some(*target),
+                to: None,
             };
         }
         let Some(phrase) = &intent.phrase else {
             return Translation::Step {
                 step: Box::new(step),
                 target: None,
+                to: None,
             };
         };
         let is_count = step
@@ -336,6 +416,7 @@ impl Finder<'_> {
                 Translation::Step {
                     step: Box::new(step),
                     target,
+                    to: None,
                 }
             }
         }

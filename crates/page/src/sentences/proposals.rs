@@ -3,11 +3,11 @@
 use super::phrase::{Phrase, RoleWord, Within};
 use super::resolve::{SHOWN, label, name, placeholder};
 use super::{Intent, Pool, Understanding, understand};
-use crate::ContainerKind;
 use crate::dom::{DomElement, NodeId};
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
 use crate::words::{NameMatch, NameQuery};
+use crate::{ActionKind, ContainerKind};
 
 /// The longest name that a proposed sentence has, in characters.
 const LONGEST: usize = 80;
@@ -55,6 +55,8 @@ impl Finder<'_> {
         let Understanding::Understood(again) = understand(&sentence) else {
             return None;
         };
+        let is_place = intent.step.action_type == ActionKind::Drag && intent.to.is_none();
+        let again = if is_place { again.to? } else { again };
         let found = self.meant(again.phrase.as_ref()?, again.pool).ok()?;
         let is_same = again.pool == intent.pool
             && again.step.action_type == intent.step.action_type

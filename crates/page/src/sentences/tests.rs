@@ -1,6 +1,7 @@
 use super::*;
 use crate::AssertKind;
 use crate::dom::testing::page;
+use serde_json::json;
 
 /// What a sentence asks, on one line.
 fn said(sentence: &str) -> String {
@@ -30,13 +31,15 @@ fn said(sentence: &str) -> String {
         words.push(assertion.kind.as_str().to_owned());
         if let Some(expected) = &assertion.expected {
             let how = match assertion.kind {
-                AssertKind::Count => assertion.compare.as_str(),
-                _ => assertion.matching.as_str(),
+                AssertKind::Count => json!(assertion.compare),
+                _ => json!(assertion.matching),
             };
+            let how = how.as_str().unwrap_or_default();
             words.push(format!("{how} {expected}"));
         }
     }
-    if let Some(phrase) = &intent.phrase {
+    let places = intent.to.iter().filter_map(|to| to.phrase.as_ref());
+    for phrase in intent.phrase.iter().chain(places) {
         let bare = if phrase.is_quoted { "" } else { "~" };
         words.push(format!("→ {bare}{phrase}"));
     }
@@ -633,7 +636,23 @@ fn sentences_mean_what_the_grammar_says() {
             "right click the 'Lease.pdf' row",
             "rightClick → ~'Lease.pdf' row",
         ),
-        ("drag 'A' to 'B'", "-"),
+        ("drag 'A' to 'B'", "drag → 'A' → 'B'"),
+        (
+            "drag and drop the Tea card onto the 'Done' column",
+            "drag → ~'Tea card' → ~'Done' section",
+        ),
+        (
+            "drag 'Tea' in the 'To do' list to the first card",
+            "drag → 'Tea' in the 'To do' list → ~'first card'",
+        ),
+        ("drag 'A'", "-"),
+        ("drag 'A' above 'B'", "-"),
+        ("drag Go to top to Go to end", "-"),
+        ("drag the Volume slider to 20", "-"),
+        (
+            "drag 'A' to 'B' and click 'C'",
+            "compound drag 'A' to 'B' | click 'C'",
+        ),
         ("scroll to the bottom", "scroll bottom"),
         ("scroll to the top of the page", "scroll top"),
         ("scroll down to 'Reviews'", "scroll → 'Reviews'"),
@@ -874,15 +893,16 @@ fn meaning(lines: &str, sentence: &str) -> String {
     let state = page(lines);
     let finder = Finder::new(&state, "data-testid");
     match finder.translate(sentence) {
-        Translation::Step { target, step } => match target {
+        Translation::Step { target, to, step } => match target {
             Some(id) => {
+                let to = to.map(|to| format!(" to {}", finder.in_words(to)));
                 assert_eq!(
                     step.target,
                     state
                         .element(id)
                         .and_then(|element| element.highlight_index)
                 );
-                finder.in_words(id)
+                finder.in_words(id) + &to.unwrap_or_default()
             }
             None => "no element".to_owned(),
         },
@@ -895,7 +915,7 @@ fn meaning(lines: &str, sentence: &str) -> String {
         } => {
             assert!(say.len() == candidates.len().min(5), "{words:?} {say:?}");
             for (say, candidate) in say.iter().zip(candidates) {
-                assert_eq!(meant(&finder, say), Some(candidate), "{say}");
+                assert!(meant(&finder, say).contains(&candidate), "{say}");
             }
             format!("{}; say {}", words.join(", "), say.join(" | "))
         }
@@ -906,8 +926,8 @@ fn meaning(lines: &str, sentence: &str) -> String {
             ..
         }) => {
             let count = count.map_or_else(String::new, |count| format!(" of {count}"));
-            let all = say.iter().map(|say| meant(&finder, say));
-            let all: Vec<NodeId> = all.collect::<Option<_>>().expect("each means one");
+            let all: Vec<_> = say.iter().map(|say| meant(&finder, say)).collect();
+            assert!(all.iter().all(|one| !one.is_empty()), "{say:?}");
             assert!(all.windows(2).all(|two| two[0] != two[1]), "{say:?}");
             let say = match say.as_slice() {
                 [] => String::new(),
@@ -918,11 +938,11 @@ fn meaning(lines: &str, sentence: &str) -> String {
     }
 }
 
-/// The element that a sentence means which was printed, when it is copied.
-fn meant(finder: &Finder<'_>, sentence: &str) -> Option<NodeId> {
+/// The elements that a sentence means which was printed, when it is copied.
+fn meant(finder: &Finder<'_>, sentence: &str) -> Vec<NodeId> {
     match finder.translate(sentence) {
-        Translation::Step { target, .. } => target,
-        _ => None,
+        Translation::Step { target, to, .. } => target.into_iter().chain(to).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -1143,7 +1163,7 @@ fn what_has_no_name_is_meant_by_where_it_stands_and_by_its_text() {
 fn asserted(lines: &str, sentence: &str) -> &'static str {
     let state = page(lines);
     let finder = Finder::new(&state, "data-testid");
-    let Translation::Step { step, target } = finder.translate(sentence) else {
+    let Translation::Step { step, target, .. } = finder.translate(sentence) else {
         return "refused";
     };
     let assertion = step.assertion.expect("an assertion");
@@ -1318,6 +1338,7 @@ fn a_button_may_be_called_as_a_verb_and_what_is_closed() {
         Translation::Step {
             step,
             target: Some(id),
+            ..
         } => Some((finder.in_words(id), step.wants_open)),
         _ => None,
     };
@@ -1356,6 +1377,50 @@ fn of_several_places_without_a_name_none_is_meant() {
             "click the first 'OK' in the dialog",
             "button \"OK\" in the dialog",
         )],
+    );
+}
+
+#[test]
+fn what_is_dragged_and_where_to_are_two_elements() {
+    let board = "div class=board
+  div class=col
+    h2 \"To do\"
+    ul
+      li | Tea
+      li | Milk
+  div class=col
+    h2 \"Done\"
+    ul
+      li | Tea
+      li | Bread
+  p | 2 of 4 done";
+    assert_meanings(
+        board,
+        &[
+            (
+                "drag 'Milk' to 'Done'",
+                "listitem in card \"To do\" to div \"DoneTeaBread\"",
+            ),
+            (
+                "drag 'Milk' to the 'Done' column",
+                "listitem in card \"To do\" to div \"DoneTeaBread\"",
+            ),
+            (
+                "drag 'Milk' to 'Bread'",
+                "listitem in card \"To do\" to listitem in card \"Done\"",
+            ),
+            (
+                "drag 'Tea' to 'Bread'",
+                "listitem in card \"To do\", listitem in card \"Done\"; say drag 'Tea' in the 'To do' section to 'Bread' | drag 'Tea' in the 'Done' section to 'Bread'",
+            ),
+            (
+                "drag 'Bread' to 'Tea'",
+                "listitem in card \"To do\", listitem in card \"Done\"; say drag 'Bread' to 'Tea' in the 'To do' section | drag 'Bread' to 'Tea' in the 'Done' section",
+            ),
+            ("drag 'Milk' to 'Milk'", "-"),
+            ("drag 'Milk' to 'Archive'", "none, near "),
+            ("drag 'Beer' to 'Done'", "none, near "),
+        ],
     );
 }
 

@@ -1,14 +1,14 @@
 //! What a sentence asks: its verb decides how the rest is read.
 
-use super::assertion::{claim, expanded, is_claim, is_like_claim, without_page};
-use super::keys::{key, milliseconds};
+use super::assertion::{expanded, is_claim, is_like_claim, without_page};
+use super::keys::key;
 use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
 use super::sentence::{
     Sentence, Token, TokenKind, after, denies, is_address, plain_text, take_bare_value, take_value,
 };
 use super::synonyms::ITEM_VERBS;
 use super::{Intent, Pool, Understanding};
-use crate::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep, TextMatch};
+use crate::{ActionKind, Direction, InputValue, IntermediateStep};
 
 /// What a sentence begins with. More words stand before fewer.
 const VERBS: &[(&str, Verb)] = &[
@@ -76,7 +76,8 @@ const VERBS: &[(&str, Verb)] = &[
     ("upload", Verb::Upload),
     ("attach", Verb::Upload),
     ("extract", Verb::Extract),
-    ("drag", Verb::Refused("dragging is not supported")),
+    ("drag and drop", Verb::Drag),
+    ("drag", Verb::Drag),
     ("verify", Verb::Assert),
     ("assert", Verb::Assert),
     ("expect", Verb::Assert),
@@ -111,6 +112,7 @@ pub(super) enum Verb {
     Wait,
     Upload,
     Extract,
+    Drag,
     Assert,
     See,
     /// It can't be done, and why.
@@ -131,13 +133,16 @@ const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
 /// Which field something is put into.
 const INTO: &[&str] = &["into", "in", "for", "as"];
 
+/// Where something is dragged.
+const ONTO: &[&str] = &["to", "onto", "into"];
+
 /// Words that say which element is meant, or when. In a name without quotes they stand only as a part of the whole name.
 pub(super) const LIMITS: &[&str] = &[
     "above", "below", "beside", "before", "after", "except", "unless", "not", "never", "without",
     "but",
 ];
 
-type Read = Result<Intent, String>;
+pub(super) type Read = Result<Intent, String>;
 
 /// What a sentence asks.
 pub(super) fn intent(sentence: &Sentence) -> Understanding {
@@ -213,7 +218,7 @@ pub(super) fn without_fillers(mut tokens: &[Token]) -> &[Token] {
     }
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     sentence: &'a Sentence,
 }
 
@@ -320,17 +325,23 @@ impl Reader<'_> {
                 intent.pool = Pool::Anything;
                 Ok(intent)
             }
+            Verb::Drag => self.drag(rest),
             Verb::Assert => self.assertion(rest),
             Verb::See => self.assertion(tokens),
             Verb::Refused(reason) => Err(reason.to_owned()),
         }
     }
 
-    fn step(&self, action: ActionKind) -> IntermediateStep {
+    pub(super) fn step(&self, action: ActionKind) -> IntermediateStep {
         IntermediateStep::new(action, self.sentence.text.as_str())
     }
 
-    fn intent(&self, step: IntermediateStep, words: Option<Words>, pool: Pool) -> Intent {
+    pub(super) fn intent(
+        &self,
+        step: IntermediateStep,
+        words: Option<Words>,
+        pool: Pool,
+    ) -> Intent {
         let (mut phrase, span) = words.unzip();
         // `click Archive above Bob` means nothing that is called so only in part.
         if let Some(phrase) = phrase.as_mut().filter(|_| step.assertion.is_none()) {
@@ -342,6 +353,7 @@ impl Reader<'_> {
             phrase,
             span: span.unwrap_or_default(),
             pool,
+            to: None,
         }
     }
 
@@ -354,6 +366,27 @@ impl Reader<'_> {
             _ => Pool::Interactive,
         };
         Ok(self.intent(self.step(action), Some(words), pool))
+    }
+
+    /// `drag X to Y`: at the only word behind which an element follows, as one stands before it.
+    fn drag(&self, rest: &[Token]) -> Read {
+        let ways = (0..rest.len()).filter(|&at| rest[at].is_any(ONTO));
+        let mut ways = ways.filter_map(|at| {
+            let (what, onto) = (Phrase::read(&rest[..at]), Phrase::read(&rest[at + 1..]));
+            what.ok().zip(onto.ok())
+        });
+        let (Some((what, onto)), None) = (ways.next(), ways.next()) else {
+            return Err("write drag 'X' to 'Y'".to_owned());
+        };
+        let is_number = onto.0.name.trim_end_matches('%').parse::<f64>().is_ok();
+        if is_number && !onto.0.is_quoted {
+            return Err(format!("write set {} to '{}'", what.0, onto.0.name));
+        }
+        let of = |words| self.intent(self.step(ActionKind::Drag), Some(words), Pool::Anything);
+        Ok(Intent {
+            to: Some(Box::new(of(onto))),
+            ..of(what)
+        })
     }
 
     fn with_value(
@@ -694,82 +727,6 @@ impl Reader<'_> {
             }
             None => Err("write scroll up, scroll to the bottom, or scroll to X".to_owned()),
         }
-    }
-
-    fn wait(&self, rest: &[Token]) -> Read {
-        let form = || "write wait 2 s, or wait until …".to_owned();
-        if let Some(rest) = after(rest, "until") {
-            return self.wait_until(rest);
-        }
-        let rest = after(rest, "for").unwrap_or(rest);
-        let duration = match rest {
-            [one] => one.as_str().and_then(|word| {
-                let at = word.find(|sign: char| sign.is_ascii_alphabetic())?;
-                milliseconds(&word[..at], &word[at..])
-            }),
-            [half, a, unit] if half.is("half") && a.is("a") => {
-                unit.as_str().and_then(|unit| milliseconds("0.5", unit))
-            }
-            [number, unit] => number
-                .as_str()
-                .zip(unit.as_str())
-                .and_then(|(number, unit)| {
-                    let figure = super::counts::figure(number);
-                    milliseconds(
-                        &figure.map_or_else(|| number.to_owned(), |figure| figure.to_string()),
-                        unit,
-                    )
-                }),
-            _ => None,
-        };
-        let Some(duration) = duration else {
-            let is_named = rest.iter().any(|token| token.as_str().is_none());
-            let has_infinitive = rest.iter().any(|token| token.is("to"));
-            return match is_named || has_infinitive {
-                true => self.wait_until(rest).map_err(|_| form()),
-                false => Err(form()),
-            };
-        };
-        let mut step = self.step(ActionKind::Wait);
-        step.duration_ms = Some(duration);
-        Ok(self.intent(step, None, Pool::Anything))
-    }
-
-    /// `wait until 'X' is visible`, `wait for 'X'`
-    fn wait_until(&self, rest: &[Token]) -> Read {
-        let mut intent = match is_claim(without_that(rest)) {
-            true => self.assertion(rest),
-            false => self.seen(rest),
-        }?;
-        intent.step.action_type = ActionKind::Wait;
-        Ok(intent)
-    }
-
-    fn assertion(&self, tokens: &[Token]) -> Read {
-        let (assertion, words) = claim(without_that(tokens))?;
-        let mut step = self.step(ActionKind::Assert);
-        let pool = match assertion.kind {
-            AssertKind::Checked | AssertKind::Unchecked => Pool::Selectable,
-            AssertKind::Value => Pool::FieldsAndSelects,
-            // `Total is '5'`, `the status of Erik Lund is 'Active'`
-            AssertKind::Text
-                if assertion.matching == TextMatch::Equals
-                    && words.as_ref().is_some_and(|(phrase, _)| phrase.is_label()) =>
-            {
-                Pool::Labelled
-            }
-            _ => Pool::Anything,
-        };
-        step.assertion = Some(assertion);
-        Ok(self.intent(step, words, pool))
-    }
-
-    /// An assertion that something is to be seen.
-    fn seen(&self, tokens: &[Token]) -> Read {
-        let (assertion, words) = super::assertion::visible(tokens, false)?;
-        let mut step = self.step(ActionKind::Assert);
-        step.assertion = Some(assertion);
-        Ok(self.intent(step, words, Pool::Anything))
     }
 }
 

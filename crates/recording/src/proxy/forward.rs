@@ -9,12 +9,10 @@ use std::sync::{Arc, Mutex};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use cuecard_runtime::connections;
-use cuecard_runtime::http_server::{ServerOptions, serve};
+use cuecard_runtime::http_server::{Request, ServerOptions, Timeouts, serve};
 use cuecard_runtime::listener::Guard;
 use cuecard_runtime::provider::{client, passed_on, reason};
 use cuecard_runtime::start_error::StartError;
-use cuecard_runtime::timeouts::{ActivityFlag, Answering, Timeouts};
 use cuecard_runtime::workers::Worker;
 use cuecard_source::json::write_exact;
 use cuecard_wire::sse::SseReader;
@@ -50,7 +48,7 @@ pub struct ForwardOptions {
 pub struct Forward {
     /// The endpoint for clients.
     pub url: String,
-    workers: Vec<Worker>,
+    worker: Worker,
 }
 
 struct Proxy {
@@ -93,47 +91,35 @@ impl Forward {
             stop: stop.clone(),
             n_requests: AtomicU64::new(0),
         });
-        let answering = || {
-            let proxy = proxy.clone();
-            move |request, busy| proxy.clone().answer(request, busy)
-        };
-        let workers =
-            serve(listener, serving, stop, answering, |_| async {}).map_err(StartError::Io)?;
-        Ok(Self { url, workers })
+        let answer = move |request| proxy.clone().answer(request);
+        let worker = serve(listener, serving, stop, answer, |_| async {});
+        Ok(Self {
+            url,
+            worker: worker.map_err(StartError::Io)?,
+        })
     }
 
     /// Waits for answers that are on their way.
     pub async fn ended(self) {
-        for worker in self.workers {
-            worker.ended().await;
-        }
+        self.worker.ended().await;
     }
 }
 
 impl Proxy {
-    fn answer(
-        self: Arc<Self>,
-        request: connections::Request,
-        busy: ActivityFlag,
-    ) -> BoxFuture<'static, Response> {
+    fn answer(self: Arc<Self>, request: Request) -> BoxFuture<'static, Response> {
         Box::pin(async move {
             let stop = self.stop.clone();
-            let answered = stop.run_until_cancelled(self.pass_on(request, busy)).await;
+            let answered = stop.run_until_cancelled(self.pass_on(request)).await;
             answered.unwrap_or_else(|| refusal("the recording has ended", None))
         })
     }
 
-    async fn pass_on(
-        self: Arc<Self>,
-        request: connections::Request,
-        busy: ActivityFlag,
-    ) -> Response {
+    async fn pass_on(self: Arc<Self>, request: Request) -> Response {
         let (head, body) = request.into_parts();
         let body = match self.guard.admit(&head, body).await {
             Ok(body) => body,
             Err(refusal) => return refusal,
         };
-        let answering = busy.answering();
         let session = head
             .headers
             .get(SESSION)
@@ -198,7 +184,6 @@ impl Proxy {
             left,
             exchange,
             stop: self.stop.clone(),
-            _answering: answering,
         };
         // Nobody asks for a body without bytes.
         tee.read(&[]);
@@ -273,7 +258,6 @@ struct Tee {
     left: Option<u64>,
     exchange: Exchange,
     stop: CancellationToken,
-    _answering: Answering,
 }
 
 impl Tee {

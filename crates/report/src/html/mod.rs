@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::counted;
+use super::test_json::status;
 use parts::{BASE_SCRIPT, BASE_STYLE, around, fill, write_inert};
 
 use cuecard_judge::{TestResult, TestStatus, Totals};
@@ -87,7 +88,7 @@ impl<W: Write> HtmlReport<W> {
         let words = verdict(totals);
         let run = json!({
             "words": words,
-            "state": state(totals).as_str(),
+            "state": status(totals).as_str(),
             "started": self.started.map(Milliseconds),
             "ms": super::test_json::milliseconds(took),
             "version": env!("CARGO_PKG_VERSION"),
@@ -127,15 +128,6 @@ fn verdict(totals: &Totals) -> String {
         (0, errors) => format!("{errors} of {tests} could not be evaluated"),
         (failed, 0) => format!("{failed} of {tests} failed"),
         (failed, errors) => format!("{failed} of {tests} failed, {errors} could not be evaluated"),
-    }
-}
-
-fn state(totals: &Totals) -> TestStatus {
-    match totals {
-        Totals { failed: 1.., .. } => TestStatus::Fail,
-        Totals { errors: 1.., .. } => TestStatus::Error,
-        Totals { passed: 0, .. } => TestStatus::Skipped,
-        _ => TestStatus::Pass,
     }
 }
 

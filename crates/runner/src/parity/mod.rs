@@ -116,7 +116,7 @@ impl fmt::Display for Seen {
 }
 
 /// What the client of one stand-in saw.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct View {
     seen: Vec<Seen>,
     /// Results by the ids of their calls: whether it went well, and the text.
@@ -208,15 +208,6 @@ pub async fn compare_faces(
         parity.faces.push(result);
     }
     parity
-}
-
-impl Clone for View {
-    fn clone(&self) -> Self {
-        Self {
-            seen: self.seen.clone(),
-            results: self.results.clone(),
-        }
-    }
 }
 
 /// Why a face can't show what the others do.

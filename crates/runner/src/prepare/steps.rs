@@ -160,7 +160,7 @@ pub fn partial(steps: &StepsFile) -> Option<Diagnostic> {
     if steps.status == ParseStatus::Success {
         return None;
     }
-    let is_lacking = |error: &&cuecard_browser_steps::model::ErrorInfo| !error.is_warning;
+    let is_lacking = |error: &&cuecard_browser_steps::model::ErrorInfo| !error.is_warning();
     let why = match steps.errors.iter().filter(is_lacking).count() {
         0 => String::new(),
         1 => ": 1 action produced no step".to_owned(),

@@ -116,7 +116,7 @@ pub fn prepare_calls(
     };
     let config = config.map_err(|found| {
         let found = found.into_iter().map(|one| redacted(one, &redactor));
-        Stop::could_not_run(found.collect())
+        Stop::could_not_run(found.collect::<Vec<_>>())
     })?;
     // What a server is given may stand in steps before it starts, too.
     for server in config.servers() {

@@ -32,7 +32,7 @@ pub(crate) fn play(
 ) -> Result<Recorded, Stop> {
     let could_not_run = |what: &str, why: String| {
         let error = Diagnostic::error(codes::TEST_RUN, format!("{what}: {why}"));
-        Stop::could_not_run(vec![error])
+        Stop::could_not_run(error)
     };
     let options = RunOptions {
         play: PlayOptions {
@@ -41,7 +41,7 @@ pub(crate) fn play(
             ..PlayOptions::default()
         },
         goldens: GoldenOptions::new(None, setup.update, setup.strict, &setup.environment)
-            .map_err(|found| Stop::invalid(vec![found]))?,
+            .map_err(Stop::invalid)?,
         timeout: setup.timeout,
         which: setup.agent.clone(),
         ..RunOptions::new(

@@ -68,7 +68,7 @@ const NAMES: &[&str] = &[
      config_site pylintrc screenrc ackrc just_* flask_* django_* mpl* coverage_* swift_* caml_* libgl_* gdal_* \
      magick_* krb5* texmf* shell_escape psmodulepath comspec pathext composer_* corepack_* jq_* rm yacc lex co get makeinfo tex texi2dvi \
      f77 pc lint m2c weave tangle sslkeylogfile direnv_* ocl_* gi_* ts_node_* aclocal autom4te qemu_* complus_* debuginfod_* \
-     ocamlpath sbcl_home cuda_path *_plugins *_plugin_path *_modules *_module_path *_addopts *_config_path *flags",
+     ocamlpath octave_path gs_lib pyenv_* rbenv_* asdf_* mise_* password_store_* sbcl_home cuda_path *_plugins *_plugin_path *_modules *_module_path *_addopts *_config_path *flags",
     // Containers, clouds and databases.
     "docker_* podman_* container_host containers_* kube* helm* tf_* terraform_* ansible_* vault_* aws_* azure_* google_cloud_* \
      google_application_credentials gcloud_* cloudsdk_* boto_* pg* psql* mysql_* redis* sqlite_* mongo*",

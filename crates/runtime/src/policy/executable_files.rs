@@ -1,6 +1,12 @@
 //! Names of files and folders that programs execute or obey when they are started.
 
-use super::source::is_like;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::source::{is_in, is_like};
 
 /// Whether programs that are started later obey a file or folder of this name: configs of servers and editors, hooks and
 /// workflows, start files of shells and others. Data may not even read them: some hold credentials.
@@ -28,6 +34,58 @@ pub(super) fn is_hidden_config(name: &str) -> bool {
     let name = folded(name);
     name.starts_with('.') && !is_like(&["..* *ignore *keep"], &name)
 }
+
+/// The words of all values in the text of a config, in JSON or TOML, whatever is wrong with it: see [`words`].
+pub fn words_of_values(config: &str) -> HashSet<String> {
+    static TEXT: LazyLock<Regex> = LazyLock::new(|| {
+        let text = r#"("(?:[^"\\]|\\.)*"|'[^'\n]*')\s*(:?)"#;
+        Regex::new(text).expect("a fixed pattern")
+    });
+    let texts = TEXT.captures_iter(config).map(|found| found.extract().1);
+    let values = texts.filter(|[_, colon]| colon.is_empty());
+    let values = values.map(|[written, _]| {
+        serde_json::from_str::<String>(written).unwrap_or_else(|_| written.to_owned())
+    });
+    values
+        .flat_map(|value| words(&value).collect::<Vec<_>>())
+        .collect()
+}
+
+/// The words of a text by which it may name a file, and the parts of these between dots: what starts a server names its
+/// files and modules. An option may stick to one: `-mpkg.server`.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    let is_of_name = |sign: char| sign.is_alphanumeric() || "_-.+@".contains(sign);
+    let words = text.split(move |sign| !is_of_name(sign));
+    let words = words.flat_map(|word| {
+        let bare = word.trim_start_matches(['-', '@']);
+        let n_letters = if bare.len() + 1 == word.len() {
+            0..=2
+        } else {
+            0..=0
+        };
+        n_letters.filter_map(|n| bare.get(n..)).chain([word])
+    });
+    let parts = words.flat_map(|word| word.split('.').chain([word]));
+    let names = parts.filter(|part| part.contains(|sign: char| !sign.is_ascii_digit()));
+    names.map(folded)
+}
+
+/// Whether the path of a file can be meant by one of these [`words`]: by its name, of code also by the name without its
+/// end and by a folder.
+pub(super) fn is_named(path: &Path, words: &HashSet<String>) -> bool {
+    let mut names = path.iter().map(|name| folded(&name.to_string_lossy()));
+    let name = names.next_back().unwrap_or_default();
+    let (stem, end) = name.rsplit_once('.').unwrap_or((&name, ""));
+    let is_code = stem.is_empty() || is_in(CODE, end) || end.is_empty();
+    let mut parts = name.split(' ');
+    parts.any(|part| words.contains(part))
+        || words.contains(&name)
+        || (is_code && (words.contains(stem) || names.any(|folder| words.contains(&folder))))
+}
+
+/// The ends of the names of files that are run, or that say how.
+const CODE: &str = "py pyc pyw pyz js cjs mjs ts cts mts jsx tsx rb pl pm php lua sh bash zsh fish ps1 bat cmd exe so dylib dll \
+     node wasm jar class go rs r jl ex exs erl clj groovy kts scala swift json toml yaml yml ini cfg conf env";
 
 /// A name as lenient file systems of macOS and Windows take it: upper case, blanks and dots at the end, characters that
 /// aren't there.
@@ -78,7 +136,8 @@ const RUN_NAMES: &[&str] = &[
      sconscript deno.json deno.jsonc bunfig.toml pnpm-workspace.yaml composer.json artisan mix.exs pubspec.yaml \
      makefile.pl build.pl config.ru spec_helper.rb rails_helper.rb configure gradlew mvnw ansible.cfg \
      directory.build.props directory.packages.props web.config mise.toml devbox.json gems.rb package.swift build.zig project.clj deps.edn rebar.config pnpmfile.cjs \
-     vitest.workspace.ts action.yml action.yaml",
+     vitest.workspace.ts action.yml action.yaml mypy.ini angular.json foundry.toml nuget.config venv site-packages \
+     __pycache__ devcontainer.json playbook.yml",
     // What tasks deployments and hooks are read from.
     "cdk.json nodemon.json nx.json project.json turbo.json lerna.json vercel.json netlify.toml wrangler.toml \
      fly.toml serverless.yml serverless.yaml pulumi.yaml skaffold.yaml buildspec.yml appspec.yml cloudbuild.yaml \
@@ -90,7 +149,7 @@ const RUN_NAMES: &[&str] = &[
 /// Names before the first dot: `gulpfile.mjs`, `Dockerfile.dev`, `conftest.py`.
 const RUN_STEMS: &[&str] = &[
     "makefile gnumakefile dockerfile containerfile jenkinsfile rakefile justfile taskfile gulpfile gruntfile \
-     jakefile noxfile fabfile magefile vagrantfile conftest sitecustomize usercustomize",
+     jakefile noxfile fabfile magefile knexfile vagrantfile conftest sitecustomize usercustomize",
 ];
 
 /// Forms of names of recipes, of lists of modules, and of what desktops and services start.

@@ -114,6 +114,12 @@ impl Policy {
         self.places.protect(files);
     }
 
+    /// Data may not write files that these words can mean: those of configs of servers, as
+    /// [`words`](executable_files::words) finds them.
+    pub fn protect_named(&mut self, words: impl IntoIterator<Item = String>) {
+        self.places.protect_named(words);
+    }
+
     /// The absolute path that may be read. A relative one starts at the working directory; `~` is a name like any
     /// other. If the path had to be looked at (because of data in it or a flag), the result has its symbolic links
     /// resolved, so that what was judged is what is opened.

@@ -7,7 +7,9 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::executable_files::{decides_what_runs, decides_when_written, is_hidden_config};
+use super::executable_files::{
+    decides_what_runs, decides_when_written, is_hidden_config, is_named,
+};
 use super::source::{LINE_ENDS, ends_with_line, line_end_help, name, shown};
 use super::{Refusal, RefusalKind};
 use crate::run_dir::FILES;
@@ -31,6 +33,8 @@ pub(super) struct Places {
     is_read_only: bool,
     /// Files that this run is made of, which data may not write.
     protected: HashSet<PathBuf>,
+    /// Words by which files may be meant that it may not write.
+    words: HashSet<String>,
 }
 
 impl Places {
@@ -70,6 +74,7 @@ impl Places {
             is_confined,
             is_read_only,
             protected: HashSet::new(),
+            words: HashSet::new(),
             working_directory,
         })
     }
@@ -80,6 +85,17 @@ impl Places {
             .into_iter()
             .filter_map(|file| self.working_directory.join(file).canonicalize().ok());
         self.protected.extend(files.filter(|file| file.is_file()));
+    }
+
+    /// Nor files that can be meant by these words.
+    pub(super) fn protect_named(&mut self, words: impl IntoIterator<Item = String>) {
+        self.words.extend(words);
+    }
+
+    fn is_protected(&self, path: &Path) -> bool {
+        let folders = self.folders.iter();
+        let below = folders.filter_map(|(_, folder)| path.strip_prefix(folder).ok());
+        self.protected.contains(path) || below.into_iter().any(|path| is_named(path, &self.words))
     }
 
     /// The run directory, for files of our own.
@@ -231,7 +247,7 @@ impl Places {
             let name = step.file_name().unwrap_or_default().to_string_lossy();
             let decides = match writes {
                 true => {
-                    (step == path && (self.protected.contains(step) || is_program(step)))
+                    (step == path && (self.is_protected(step) || is_program(step)))
                         || (is_hidden_config(&name) && !of_author.iter().any(|it| *it == name))
                         || decides_when_written(&name)
                 }
@@ -725,6 +741,64 @@ mod tests {
             assert_eq!(places.write(&data(path)).is_ok(), is_allowed, "{path}");
             assert!(places.read(&data(path)).is_ok(), "{path}");
             assert!(places.write(&path.into()).is_ok(), "the author may: {path}");
+        }
+    }
+
+    #[test]
+    fn data_writes_no_file_that_a_word_of_a_config_can_mean() {
+        let tree = tree();
+        let values = [
+            "python3",
+            "srv.py",
+            "-mpkg.server",
+            "-um",
+            "lib.tool",
+            "--directory=weather",
+            "exec python3 'my run.py';",
+            "./dist",
+            "vars/p.env",
+            "app.main:app",
+            "server-filesystem@1.2.3",
+            "./docs",
+        ];
+        let places = places(&tree, |places| {
+            places.protect_named(
+                values
+                    .into_iter()
+                    .flat_map(super::super::executable_files::words),
+            );
+        });
+        for path in [
+            "srv.py",
+            "inner/SRV.py",
+            "pkg/server.py",
+            "lib/tool.py",
+            "tool.pyc",
+            "weather/weather.py",
+            "weather/a/b.py",
+            "my run.py",
+            "dist/index.js",
+            "dist/lib/a.mjs",
+            "dist/run",
+            "vars/p.env",
+            "app/main.py",
+            "docs/a.py",
+        ] {
+            assert!(places.write(&data(path)).is_err(), "{path}");
+        }
+        for path in [
+            "notes.txt",
+            "inner/report.md",
+            "docs/page.md",
+            "docs/table.csv",
+            "3.txt",
+            "inner/2",
+            "other.py",
+            "src/util.js",
+            "weather/log.txt",
+        ] {
+            let found = places.write(&data(path));
+            assert!(found.is_ok(), "{path}: {found:?}");
         }
     }
 

@@ -109,6 +109,58 @@ macro_rules! checked {
     ($($type:ty),+ $(,)?) => { $crate::checked!(@ false, $($type),+); };
 }
 
+/// Defines types of a value whose text is looked at when it is read. Each derefs to what it holds.
+#[macro_export]
+macro_rules! parts {
+    ($($(#[$meta:meta])* $vis:vis $part:ident($inner:ty) as $target:ty, $schema:tt, $read:expr;)*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default)]
+        $vis struct $part($vis $inner);
+
+        impl std::ops::Deref for $part {
+            type Target = $target;
+
+            fn deref(&self) -> &$target {
+                &self.0
+            }
+        }
+
+        impl From<$inner> for $part {
+            fn from(inner: $inner) -> Self {
+                Self(inner)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $part {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                type Read = fn(
+                    &mut $crate::reader::Reader<'_>,
+                    &$crate::json::Node,
+                    &str,
+                ) -> Option<$inner>;
+                let read: Read = $read;
+                $crate::decode::by_hand(deserializer, Some(Self::default()), |reader, node, pointer| {
+                    read(reader, node, pointer).map(Self)
+                })
+            }
+        }
+
+        impl schemars::JsonSchema for $part {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($part).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+        }
+    )*};
+}
+
 /// Takes the node, and leaves the findings.
 fn take_node<T, E: serde::de::Error>(
     read: impl FnOnce(&mut Reader<'_>, &Node, &str) -> Option<T>,

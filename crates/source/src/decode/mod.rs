@@ -27,7 +27,7 @@ use serde::de::{self, DeserializeOwned};
 
 use crate::diagnostic::{Code, Diagnostic, any_error};
 use crate::json::Node;
-use crate::reader::Format;
+use crate::reader::{Format, Reader};
 use crate::value::{cut, push_pointer};
 use crate::yaml::AmbiguousScalar;
 use crate::{SourceFile, Span};
@@ -99,6 +99,29 @@ pub fn decode<T: DeserializeOwned>(root: &Node, input: Input<'_>) -> Decoded<T> 
         is_whole: context.is_whole.get(),
         diagnostics,
     }
+}
+
+/// Reads a part of a file, which stands at a JSON pointer. `what` is what messages call it.
+pub fn decode_part<T: DeserializeOwned>(
+    reader: &Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+    format: &'static Format,
+) -> Decoded<T> {
+    let input = Input {
+        source: reader.source,
+        offset: 0,
+        what,
+        format,
+        yaml: reader.yaml(),
+    };
+    let mut decoded = decode(node, input);
+    let found = decoded.diagnostics.iter_mut();
+    for below in found.filter_map(|found| found.pointer.as_mut()) {
+        below.insert_str(0, pointer);
+    }
+    decoded
 }
 
 /// What is shared while one tree is read.

@@ -10,10 +10,15 @@ pub use bounded::{MAX_SHOWN, bounded};
 pub use catalogue::{Code, catalogue, codes, find_code};
 pub use suggest::did_you_mean;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::{SourceFile, Span};
 
 /// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Severity {
     /// Worth knowing; nothing to correct, with `--strict` neither.
     Note,
@@ -144,4 +149,22 @@ pub fn any_error(diagnostics: &[Diagnostic]) -> bool {
     diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == Severity::Error)
+}
+
+/// One diagnostic or several, for what takes either.
+pub trait OneOrMore {
+    /// All of them.
+    fn into_vec(self) -> Vec<Diagnostic>;
+}
+
+impl OneOrMore for Diagnostic {
+    fn into_vec(self) -> Vec<Diagnostic> {
+        vec![self]
+    }
+}
+
+impl OneOrMore for Vec<Diagnostic> {
+    fn into_vec(self) -> Vec<Diagnostic> {
+        self
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::redact::INVISIBLE;
 use super::{Json, REDACTED, Redactor, as_text};
 
 /// How many characters a secret has at least. Shorter texts are words and numbers that stand everywhere: to take them
@@ -419,12 +420,16 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         // Tokens in three parts.
         r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
     ];
+    let names = [CREDENTIALS, PASSWORDS].concat().join("|");
     let all = [
         &format!(r"(?-u:\b)(?:{})", shapes.join("|")),
         r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----",
         r"://[^\s/<>\x22'`\\]+@",
         r"(?i:(?-u:\b)(?:bearer|basic) +)",
-        r"(?:(?i:password|passwd|passphrase|pwd|secret|token|credentials?|authorization|key|cookie|value|confirmation|_pass|_pat|_pin)|Pass|Pat|PIN|Pin)[_-]?[0-9]{0,3}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*",
+        &format!(
+            r"(?:(?i:{}|password|key|value|confirmation|_pass|_pat|_pin)|Pass|Pat|PIN|Pin)[_-]?[0-9]{{0,3}}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*",
+            names.replace('_', "[_ -]?"),
+        ),
     ];
     Regex::new(&all.join("|")).expect("the marks are fixed")
 });
@@ -446,6 +451,7 @@ pub fn may_hold_credential(text: &str) -> bool {
     MARKS.is_match(text)
         || LABEL.is_match(text)
         || COMMANDS.is_match(text)
+        || text.contains("\\u00")
         || text.contains(HTML_QUOTE)
         || text.contains("\"pass\"")
 }
@@ -503,6 +509,9 @@ static LABEL: LazyLock<Regex> = LazyLock::new(|| {
 /// Adds what is a credential in a text: keys of known providers, passwords in addresses, tokens behind `Bearer`, and values in
 /// JSON, `KEY=value` and `key: value`.
 pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
+    if let Cow::Owned(shown) = INVISIBLE.replace_all(text, "") {
+        return find_credentials_in_text(&shown, found);
+    }
     let mut json_from = 0;
     let mut has_pair = false;
     let mut covered = 0;
@@ -579,7 +588,7 @@ fn private_key(text: &str) -> Option<String> {
 /// Adds the value behind a mark that is a key with its sign, and `rest` what follows it.
 fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<String>) {
     let word = &text[mark.clone()];
-    let is_in_key = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    let is_in_key = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
     let word_length = word.find(|letter| !is_in_key(letter));
     let word_end = mark.start + word_length.unwrap_or(word.len());
     let is_assigned = word.ends_with('=');
@@ -700,7 +709,7 @@ fn is_secret(value: &str, may_be_word: bool) -> bool {
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?x)^(?:
-            \W* | [xX*.]{3,} | .*\*{3}.* | .*….* | \[redacted\]
+            \W* | [xX*.]{3,} | .*\*{3}.* | .{0,5}…+ | \[redacted\]
             | \$[A-Za-z_({].* | <.* | \{\{.* | \{\w*\} | %[A-Z_]+% | %\(?\w*\)?s | [(\[{].*
             | [&*!]?[A-Za-z_][\w:.]*(?:\(.*|\[[^\]]*(?:\](?:[.\[(].*)?)?|<.*|\.[A-Za-z_]+)
         )$",
@@ -846,6 +855,26 @@ mod tests {
             "curl -u $USER1:$PASSWORD1 https://h",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_in_colours_and_of_every_language_are_seen() {
+        for text in [
+            "\u{1b}[36mAPI_TOKEN\u{1b}[0m=zQ7kVb9Xw2",
+            "\u{1b}[34;1m\"password\"\u{1b}[0m\u{1b}[39m:\u{1b}[0m \u{1b}[32m\"zQ7kVb9Xw2\"\u{1b}[0m",
+            "DB_PASSWORD=zQ7kVb9Xw2\u{1b}[K",
+        ] {
+            assert_eq!(found(text), ["zQ7kVb9Xw2"], "{text}");
+            assert!(
+                may_hold_credential(&json!({ "text": text }).to_string()),
+                "{text}"
+            );
+        }
+        for key in CREDENTIALS.iter().chain(PASSWORDS) {
+            let json = json!({ *key: "zQ7kVb9Xw2" });
+            assert!(may_hold_credential(&json.to_string()), "{json}");
+            assert_eq!(found(&json.to_string()), ["zQ7kVb9Xw2"], "{json}");
         }
     }
 

@@ -10,7 +10,7 @@ use regex::Regex;
 use smallvec::SmallVec;
 
 use super::spelling::{Symbol, encoded, is_special, percent_decoded, readings};
-use super::{Json, SHORTEST_SECRET, printable};
+use super::{Json, SHORTEST_SECRET, printable, turns_direction};
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
@@ -161,10 +161,21 @@ impl fmt::Debug for Redactor {
 }
 
 /// Escape sequences of terminals, and control characters but for line ends.
-static CONTROLS: LazyLock<Regex> = LazyLock::new(|| {
+static CONTROLS: LazyLock<Regex> = LazyLock::new(|| controls(r"\x00-\x09\x0b-\x1f"));
+/// The same without tabs and carriage returns.
+pub(super) static INVISIBLE: LazyLock<Regex> =
+    LazyLock::new(|| controls(r"\x00-\x08\x0b\x0c\x0e-\x1f"));
+
+fn controls(signs: &str) -> Regex {
     let sequence = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])";
-    let pattern = format!(r"{sequence}|[\x00-\x09\x0b-\x1f\x7f-\u{{9f}}]");
+    let pattern = format!(r"{sequence}|[{signs}\x7f-\u{{9f}}]");
     Regex::new(&pattern).expect("a fixed pattern")
+}
+
+/// Where a text was cut, however the mark is escaped.
+static ELLIPSIS: LazyLock<Regex> = LazyLock::new(|| {
+    let marks = r"(?i)…|\\+u2026|&(?:amp;)*(?:hellip|#8230|#x2026);|%(?:25)*E2%(?:25)*80%(?:25)*A6";
+    Regex::new(marks).expect("a fixed pattern")
 });
 
 impl Redactor {
@@ -343,12 +354,12 @@ impl Redactor {
 
     /// Ends of secrets after a `…`, or a gap such as `[… 5 bytes dropped …]`.
     fn cut_ends<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-        let gaps = (!self.is_empty()).then(|| text.match_indices('…'));
+        let gaps = (!self.is_empty()).then(|| ELLIPSIS.find_iter(text));
         let mut befores = None;
-        gaps.into_iter().flatten().filter_map(move |(at, mark)| {
-            let end = at + mark.len();
-            let start = match text[at..].strip_prefix(GAP_END) {
-                Some(_) => behind_line_end(text, at + GAP_END.len())?,
+        gaps.into_iter().flatten().filter_map(move |mark| {
+            let end = mark.end();
+            let start = match text[mark.start()..].strip_prefix(GAP_END) {
+                Some(_) => behind_line_end(text, end + 1).unwrap_or(end + 1),
                 None => end,
             };
             let befores = befores.get_or_insert_with(|| self.befores());
@@ -518,11 +529,13 @@ fn cut(text: &str, at: usize) -> Option<usize> {
     let is_cut = |at: usize| {
         let rest = &text[at..];
         let is_gap = |end: usize| text[end..].starts_with(GAP_START);
-        rest.starts_with(['…'])
+        let near = &rest[..rest.floor_char_boundary(LONGEST_ESCAPED)];
+        ELLIPSIS.find(near).is_some_and(|mark| mark.start() == 0)
             || rest.starts_with(CUT_LINE)
             || rest
                 .strip_prefix(' ')
-                .is_some_and(|rest| rest.starts_with(GAP_START))
+                .unwrap_or(rest)
+                .starts_with(GAP_START)
             || behind_line_end(text, at).is_some_and(is_gap)
     };
     if is_cut(at) {
@@ -565,6 +578,8 @@ fn forms(secret: &str) -> Vec<String> {
         forms.push(decoded);
     }
     if !printable(trimmed).eq(trimmed) {
+        let shown = CONTROLS.replace_all(trimmed, "");
+        forms.push(shown.replace(turns_direction, ""));
         forms.push(printable(trimmed).into_owned());
         forms.push(trimmed.split_whitespace().collect::<Vec<_>>().join(" "));
         forms.push(trimmed.replace(['\t', '\n', '\r'], ""));
@@ -773,6 +788,40 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_is_found_however_the_mark_is_escaped() {
+        let secret = "Qz7Wx9Kp3Lm5Rt2Vb8Nc4Hd6";
+        let redactor = Redactor::new([secret.to_owned()]);
+        for mark in [
+            "…",
+            "\\u2026",
+            "\\\\u2026",
+            "&hellip;",
+            "&amp;hellip;",
+            "&#8230;",
+            "%E2%80%A6",
+            "%e2%80%a6",
+        ] {
+            let (begins, ends) = (
+                format!("{{\"t\": \"{}{mark}\"}}", &secret[..14]),
+                format!("{mark}{}", &secret[12..]),
+            );
+            assert!(!redactor.text(&begins).contains("Qz7W"), "{begins}");
+            assert!(!redactor.text(&ends).contains("Nc4Hd6"), "{ends}");
+        }
+        let plain = "see \\u2026 and &hellip; of %E2%80%A6";
+        assert_eq!(redactor.text(plain), plain);
+    }
+
+    #[test]
+    fn a_secret_with_escape_sequences_in_it_is_found_without_them() {
+        let secret = "Alpha1Zulu\u{1b}[31mBravo2Yankee\u{202e}x";
+        let redactor = Redactor::new([secret.to_owned()]);
+        for shown in ["Alpha1ZuluBravo2Yankeex", secret] {
+            assert_eq!(redactor.text(shown), REDACTED, "{shown:?}");
         }
     }
 

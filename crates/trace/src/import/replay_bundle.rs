@@ -1,9 +1,7 @@
 //! Replay bundles: a run of NanoClaw as JSON, written by hand or captured.
 
-mod fields;
-mod frame;
+mod format;
 mod order;
-mod reader;
 mod schema;
 mod step;
 #[cfg(test)]
@@ -13,36 +11,35 @@ pub use schema::schema;
 
 use super::{Imported, builder};
 use crate::import::Fixture;
-use cuecard_source::diagnostic::{any_error, codes};
+use builder::{Draft, Frame};
+use cuecard_source::SourceFile;
+use cuecard_source::decode::decode_part;
+use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::json::{self, JsonErrorKind, Limits, Node};
-use cuecard_source::{SourceFile, Span};
-use reader::{Object, Reader};
+use cuecard_source::reader::{Format, Reader};
+use format::Bundle;
+
+/// What this format calls its mistakes.
+static FORMAT: Format = Format {
+    missing: codes::BUNDLE_MISSING,
+    wrong_type: codes::BUNDLE_VALUE,
+    unknown: codes::BUNDLE_UNKNOWN,
+    value: codes::BUNDLE_VALUE,
+    path: codes::BUNDLE_VALUE,
+    check: codes::BUNDLE_VALUE,
+    null_is_absent: true,
+};
 
 /// Reads a replay bundle. A `tool_result` without `result` takes that of the fixture it names.
 pub fn replay_bundle(source: &SourceFile, fixtures: &[Fixture]) -> Imported {
-    let mut reader = Reader::new(source);
-    let trace = parse(&mut reader).and_then(|root| {
-        let bundle = Object {
-            node: &root,
-            pointer: "",
-        };
-        if root.as_object().is_none() {
-            reader.wrong_type(&root, "", "a replay bundle", "an object");
-            return None;
-        }
-        if !version(&mut reader, bundle) {
-            return None;
-        }
-        reader.unknown_keys(bundle, &[fields::ROOT], "the bundle");
-        adapter(&mut reader, bundle);
-        let context = frame::context(&mut reader, bundle);
-        let messages = frame::input_messages(&mut reader, bundle);
-        let script = step::script(&mut reader, bundle, fixtures);
-        let frame = frame::frame(&mut reader, bundle, &context, &messages, &script);
-        let drafts = order::drafts(&context, messages, script, frame.final_output.as_ref());
-        Some((frame, drafts))
+    let mut findings = Findings::default();
+    let trace = parse(source, &mut findings).and_then(|root| {
+        let mut reader = Reader::new(source, &FORMAT);
+        let trace = read(&mut reader, &root, fixtures, &mut findings);
+        findings.keep(reader.diagnostics);
+        trace
     });
-    let diagnostics = reader.finish();
+    let diagnostics = findings.finish();
     Imported {
         trace: trace
             .filter(|_| !any_error(&diagnostics))
@@ -51,89 +48,83 @@ pub fn replay_bundle(source: &SourceFile, fixtures: &[Fixture]) -> Imported {
     }
 }
 
+fn read(
+    reader: &mut Reader<'_>,
+    root: &Node,
+    fixtures: &[Fixture],
+    findings: &mut Findings,
+) -> Option<(Frame, Vec<Draft>)> {
+    if !format::is_of_this_release(reader, root) {
+        return None;
+    }
+    let bundle = decode_part::<Bundle>(reader, root, "", "the bundle", &FORMAT);
+    findings.keep(bundle.diagnostics);
+    let steps = step::read_script(reader, root, fixtures, findings);
+    let bundle = bundle.value.filter(|_| bundle.is_whole)?;
+    let final_output = bundle.final_output(reader, root, &steps);
+    bundle.check(reader, root, &steps);
+    let messages = bundle.messages(root);
+    let frame = bundle.frame(root, &messages, final_output);
+    let drafts = order::drafts(&frame, messages, steps);
+    Some((frame, drafts))
+}
+
 /// A result stands deeper in a trace than in a bundle, and the trace must be readable with the usual limit of 128.
 const MAX_DEPTH: usize = 124;
 
 /// The tree of the text, if it has no errors.
-fn parse(reader: &mut Reader<'_>) -> Option<Node> {
+fn parse(source: &SourceFile, findings: &mut Findings) -> Option<Node> {
     let limits = Limits {
         max_depth: MAX_DEPTH,
         ..Limits::default()
     };
-    let parsed = json::parse(reader.source.text(), &limits);
-    for error in &parsed.errors {
-        match &error.kind {
+    let parsed = json::parse(source.text(), &limits);
+    findings.keep(parsed.errors.iter().map(|error| {
+        let found = match &error.kind {
             // Some editors write one; the text after it is what was meant.
-            JsonErrorKind::ByteOrderMark => {
-                reader.warning(codes::BUNDLE_JSON, error.span, error.message())
+            JsonErrorKind::ByteOrderMark => Diagnostic::warning,
+            _ => Diagnostic::error,
+        };
+        let mut found = found(codes::BUNDLE_JSON, error.message()).at(source, error.span);
+        found.help = error.help();
+        found
+    }));
+    parsed.root.filter(|_| !any_error(&findings.kept))
+}
+
+/// After this many findings the rest is left unsaid: a generated file repeats one mistake in every step.
+const MAX_FINDINGS: usize = 100;
+
+/// What is wrong or doubtful.
+#[derive(Default)]
+struct Findings {
+    kept: Vec<Diagnostic>,
+    n_left_out: usize,
+}
+
+impl Findings {
+    fn keep(&mut self, found: impl IntoIterator<Item = Diagnostic>) {
+        for found in found {
+            if self.kept.len() < MAX_FINDINGS {
+                self.kept.push(found);
+                continue;
             }
-            _ => reader.error(codes::BUNDLE_JSON, error.span, error.message()),
-        }
-        .help = error.help();
-    }
-    parsed.root.filter(|_| !any_error(&reader.diagnostics))
-}
-
-/// Whether the rest can be judged: in a newer version anything may mean something else.
-fn version(reader: &mut Reader<'_>, bundle: Object<'_>) -> bool {
-    let Some(node) = bundle.get("schema_version") else {
-        let start = bundle.node.span.start as usize;
-        let diagnostic = reader.error(
-            codes::BUNDLE_VERSION,
-            Span::new(start, start + 1),
-            "the bundle has no `schema_version`",
-        );
-        diagnostic.pointer = Some("/schema_version".to_owned());
-        diagnostic.help = Some(format!("add \"schema_version\": \"{VERSION}\""));
-        return true;
-    };
-    match node.as_str() {
-        Some(VERSION) => true,
-        Some(text) if is_newer(text) => {
-            let message = format!(
-                "the bundle has version `{}`, and this release reads {VERSION}",
-                cuecard_source::value::cut(text, 40)
-            );
-            let diagnostic = reader.error(codes::BUNDLE_VERSION, node.span, message);
-            diagnostic.pointer = Some("/schema_version".to_owned());
-            diagnostic.help = Some("a newer release may read it".to_owned());
-            false
-        }
-        _ => {
-            let message = format!(
-                "`schema_version` must be the string \"{VERSION}\", not {}",
-                reader::found(node)
-            );
-            let diagnostic = reader.error(codes::BUNDLE_VERSION, node.span, message);
-            diagnostic.pointer = Some("/schema_version".to_owned());
-            true
+            self.n_left_out += 1;
+            // Warnings alone must not hide that there is an error.
+            if found.severity == Severity::Error && !any_error(&self.kept) {
+                self.kept.pop();
+                self.kept.push(found);
+            }
         }
     }
-}
 
-/// The version of bundles that this release reads.
-const VERSION: &str = "0.1";
-
-fn is_newer(version: &str) -> bool {
-    let mut numbers = version.split('.').map(str::parse::<u32>);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) > (0, 1),
-        (Some(Ok(major)), None) => major > 0,
-        _ => false,
+    /// All of them, in the order of the file.
+    fn finish(mut self) -> Vec<Diagnostic> {
+        self.kept.sort_by_key(cuecard_source::document::place_of);
+        if let (Some(last), true) = (self.kept.last_mut(), self.n_left_out > 0) {
+            let note = format!("{} further findings are not shown", self.n_left_out);
+            last.notes.push(note);
+        }
+        self.kept
     }
 }
-
-fn adapter(reader: &mut Reader<'_>, bundle: Object<'_>) {
-    let example = format!("\"adapter\": \"{ADAPTER}\"");
-    if let Some(node) = reader.required(bundle, "adapter", "the bundle", &example)
-        && node.as_str() != Some(ADAPTER)
-    {
-        let message = format!("`adapter` must be `{ADAPTER}`, not {}", reader::found(node));
-        reader
-            .error(codes::BUNDLE_VALUE, node.span, message)
-            .pointer = Some("/adapter".to_owned());
-    }
-}
-
-/// The only adapter that bundles are written for.
-const ADAPTER: &str = "nanoclaw-replay";

@@ -5,7 +5,6 @@ mod choice;
 mod pages;
 mod playwright;
 mod recorded;
-mod settings;
 #[cfg(test)]
 mod tests;
 mod texts;

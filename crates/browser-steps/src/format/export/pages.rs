@@ -71,7 +71,8 @@ pub(super) fn is_in_part(step: &TestStep) -> bool {
 
 /// Whether the page of a step has frames. A line of its text that begins so is none of the page's own words.
 pub(super) fn has_frames(step: &TestStep) -> bool {
-    step.dom_structure_snapshot
+    step.context
+        .dom_structure_snapshot
         .lines()
         .any(|line| is_frame(line.trim_start()))
 }
@@ -90,7 +91,7 @@ pub(super) fn is_in_foreign_inner_frame(step: &TestStep) -> bool {
 
 /// Whether the page of a step has a frame of another host in a frame.
 pub(super) fn has_foreign_inner_frame(step: &TestStep) -> bool {
-    let page = &step.dom_structure_snapshot;
+    let page = &step.context.dom_structure_snapshot;
     let own = page
         .lines()
         .next()
@@ -128,7 +129,7 @@ pub(super) fn has_name(step: &TestStep) -> bool {
     let Some(name) = name else {
         return true;
     };
-    let page = &step.dom_structure_snapshot;
+    let page = &step.context.dom_structure_snapshot;
     let name_in_line = format!(" {}", quoted(&name));
     page.is_empty()
         || page.lines().any(|line| {

@@ -90,7 +90,7 @@ impl RecordedPages {
             are_cut: false,
         };
         for step in &file.test_steps {
-            let page = all.read(&step.dom_structure_snapshot);
+            let page = all.read(&step.context.dom_structure_snapshot);
             all.pages.push(page);
         }
         all

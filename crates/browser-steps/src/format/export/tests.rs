@@ -205,6 +205,21 @@ fn actions_become_the_calls_of_each_server() {
         assert_eq!(call["tool"], format!("mcp__{}__{tool}", server.as_str()));
         assert_eq!(call["params"], params, "{tool}");
     }
+    let drag = on(
+        field,
+        json!({"action": "drag", "to": {"selectors": ["role=list[name=\"Done\"]"]}}),
+    );
+    for (server, tool, from, onto, n_warnings) in [
+        (devtools, "drag", "from_uid", "to_uid", 0),
+        (playwright, "browser_drag", "startTarget", "endTarget", 1),
+    ] {
+        let (call, warnings) = tool_call(drag.clone(), server);
+        assert_eq!(call["tool"], format!("mcp__{}__{tool}", server.as_str()));
+        let (field, list) = (&call["targets"][from], &call["targets"][onto]);
+        assert_eq!(*field, json!({"role": "textbox", "name": "E-mail"}));
+        assert_eq!(*list, json!({"role": "list", "name": "Done"}));
+        assert_eq!(warnings.len(), n_warnings, "{warnings:?}");
+    }
     let (call, _) = tool_call(
         step(json!({"action": "wait", "durationMs": 1500})),
         devtools,
@@ -722,8 +737,9 @@ fn a_test_says_only_what_differs_from_what_is_usual() {
         assert!(!text.contains(absent), "{absent}\n{text}");
     }
     let wait = step(json!({"action": "wait", "durationMs": 40_000}));
-    let (source, mut steps) = file(json!([wait]));
+    let (_, mut steps) = file(json!([wait]));
     steps.options = json!({"onDialog": "accept", "viewport": {"width": 800, "height": 600}});
+    let source = SourceFile::new("login.json", steps.to_text());
     let text = to_playwright(&steps, &source).text;
     for line in [
         "  viewport: { width: 800, height: 600 },",

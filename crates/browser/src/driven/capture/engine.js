@@ -1,7 +1,7 @@
 // An engine for selectors: `cuecard=["/html/body/x-card", "/button"]` is the button in the open root of the card.
-// `cuecard={"hold": 7, "paths": […]}` is the same and keeps it; `cuecard={"held": 7}` is what was kept, and no other element
+// `cuecard={"hold": 7, "paths": […]}` is the same and keeps it, as the last two; `cuecard={"held": 7}` is what was kept, and no other element
 // that has come to its place since.
-let held = { key: null, element: null };
+let held = [];
 
 return {
   query(root, body) {
@@ -10,8 +10,9 @@ return {
   queryAll(root, body) {
     const wanted = JSON.parse(body);
     if (wanted.held !== undefined) {
-      if (held.key !== wanted.held || !held.element.isConnected) throw new Error('cuecard: the element was replaced');
-      return [held.element];
+      const kept = held.find(({ key }) => key === wanted.held);
+      if (!kept?.element.isConnected) throw new Error('cuecard: the element was replaced');
+      return [kept.element];
     }
     let tree = root.ownerDocument ?? root;
     let element = null;
@@ -21,7 +22,7 @@ return {
       tree = element.shadowRoot;
     }
     if (!element) return [];
-    if (wanted.hold !== undefined) held = { key: wanted.hold, element };
+    if (wanted.hold !== undefined) held = [...held.slice(-1), { key: wanted.hold, element }];
     return [element];
   },
 };

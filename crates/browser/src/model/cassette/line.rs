@@ -3,16 +3,13 @@
 //! Format versions:
 //! - `cuecard-cassette/1`: the first.
 //!
-//! A run begins with a `run` line and holds, in the order of asking, what the page's side was asked and answered
-//! (`open`, `look`, `lookAgain`, `perform`), between them the replies of a model (`reply`) and what a person decided
-//! (`person`), and an `end`. The latter two are found by their keys, wherever they stand.
+//! Lines of kinds that older recordings have are not read.
 
 use cuecard_browser_steps::question::Prompt;
 use cuecard_source::value::{Json, Redactor};
 use serde::{Deserialize, Serialize};
 
 use crate::model::Reply;
-use crate::stage::{Failure, Outcome};
 
 /// The version that is written, and the only one that is read.
 pub(super) const VERSION: &str = "cuecard-cassette/1";
@@ -29,49 +26,20 @@ pub(super) enum Line {
         /// The version of the format.
         version: String,
     },
-    /// A run begins.
-    Run {
-        /// The model that was asked in it, if one was.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        model: Option<ModelIdentity>,
-    },
-    /// The first page was opened.
-    Open {
-        /// The address, with references instead of values.
-        url: String,
-        /// What came of it.
-        #[serde(flatten)]
-        came: StageResult,
-    },
-    /// The page was looked at.
-    Look {
-        /// What was seen.
-        #[serde(flatten)]
-        came: StageResult,
-    },
-    /// The page was looked at a moment later; without an answer the time was over.
-    LookAgain {
-        /// What was seen.
-        #[serde(flatten)]
-        came: StageResult,
-    },
-    /// A deed was performed.
-    Perform {
-        /// The deed.
-        deed: Json,
-        /// What came of it.
-        #[serde(flatten)]
-        came: StageResult,
-    },
     /// A model replied.
     Reply(Box<ReplyLine>),
-    /// A person decided.
-    Person(Box<PersonLine>),
-    /// The run is over.
-    End {
-        /// Whether every action was tried.
-        complete: bool,
-    },
+    /// Of older recordings: the pages, what was done to them, and what a person decided.
+    #[serde(
+        alias = "run",
+        alias = "open",
+        alias = "look",
+        alias = "lookAgain",
+        alias = "perform",
+        alias = "person",
+        alias = "end",
+        skip_serializing
+    )]
+    Older {},
 }
 
 /// A model, and the API over which it is asked.
@@ -101,26 +69,6 @@ pub(super) struct ReplyLine {
     pub(super) reply: Reply,
 }
 
-/// What a person decided about a sentence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct PersonLine {
-    pub(super) key: String,
-    pub(super) action: String,
-    /// What would be done, or the elements that could be meant.
-    pub(super) shown: Vec<String>,
-    pub(super) decided: Decided,
-}
-
-/// What a person decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum Decided {
-    /// The element at this place, from 0.
-    Pick(usize),
-    /// Nothing is done.
-    Skip,
-}
-
 /// What was asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PromptLine {
@@ -138,27 +86,6 @@ impl PromptLine {
             page: clean(&prompt.page),
         }
     }
-}
-
-/// What came back from the page's side.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct StageResult {
-    /// What came of a deed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) outcome: Option<Outcome>,
-    /// The page, as a recorded state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) state: Option<Json>,
-    /// The page is the one that was seen last in this run.
-    #[serde(
-        default,
-        rename = "sameState",
-        skip_serializing_if = "std::ops::Not::not"
-    )]
-    pub(super) is_same: bool,
-    /// Why nothing came of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) failure: Option<Failure>,
 }
 
 impl Line {

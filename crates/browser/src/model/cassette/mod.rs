@@ -1,19 +1,12 @@
-//! Cassettes: what a model, a person and a page's side answered, to be answered again.
+//! Cassettes: what a model replied, to be replied again.
 //!
-//! A [`Cassette`] is shared by those who write into it: the [`ModelInterpreter`](super::ModelInterpreter), the
-//! [`RecordingStage`] and the [`RecordedAudience`]. Lines are written as they come and flushed at once; at the end of a run
-//! the file is written anew, without what the run replaced.
+//! Lines are written as they come and flushed at once; at the end of a run that needed no more the file is written anew,
+//! without the replies that the run did not ask for.
 
-mod compact;
 mod line;
 mod miss;
-mod person;
-mod playing;
-mod recording;
 mod schema;
 mod tape;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -34,9 +27,6 @@ use line::{Line, PromptLine, ReplyLine, VERSION, masked};
 use tape::Tape;
 
 pub use line::ModelIdentity;
-pub use person::RecordedAudience;
-pub use playing::RecordedStage;
-pub use recording::RecordingStage;
 pub use schema::cassette_schema;
 
 /// The largest cassette that is written, in bytes; it is the largest text file that is read.
@@ -47,10 +37,8 @@ const MAX_CASSETTE: u64 = text_file::MAX_FILE;
 pub enum CassetteMode {
     /// Replies are found in it; what is not there is an error.
     Replies,
-    /// Replies are found in it; what is not there is asked for and added, and the page's side is recorded.
+    /// Replies are found in it; what is not there is asked for and added.
     Record,
-    /// The whole run is in it, the page's side too.
-    Offline,
 }
 
 /// A cassette in use. Clones are the same one.
@@ -95,9 +83,6 @@ impl Cassette {
                 let Some(tape) = tape else {
                     return Err(findings);
                 };
-                if mode == CassetteMode::Offline && !tape.run.is_there {
-                    return Err(vec![nothing_recorded(&source)]);
-                }
                 let whole = tape.whole as u64;
                 (tape, findings, whole)
             }
@@ -129,43 +114,11 @@ impl Cassette {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The model that was asked in its last run; without a run that of its last reply.
+    /// The model that gave its last reply.
     pub fn identity(&self) -> Option<ModelIdentity> {
         let inner = self.inner();
-        if inner.tape.run.is_there {
-            return inner.tape.run.model.clone();
-        }
         let last = inner.tape.order.last()?;
         Some(inner.tape.replies.get(last)?.model.clone())
-    }
-
-    /// Begins a run, in which this model is asked, if any.
-    pub fn begin_run(&self, model: Option<ModelIdentity>) {
-        self.inner().add(&Line::Run { model });
-    }
-
-    /// Adds what the page's side answered.
-    fn add_call(&self, line: &Line) {
-        self.inner().add(line);
-    }
-
-    /// Nothing more is recorded, for this reason.
-    fn give_up(&self, reason: &str) {
-        self.inner()
-            .trouble
-            .get_or_insert_with(|| format!("a page can't be recorded: {reason}"));
-    }
-
-    /// What must not stand in it.
-    fn secrets(&self) -> Redactor {
-        self.inner().secrets.clone()
-    }
-
-    /// The calls of its run, and what errors call it. They are taken out.
-    fn take_run(&self) -> (Vec<tape::Call>, String) {
-        let mut inner = self.inner();
-        let name = inner.path.display().to_string();
-        (std::mem::take(&mut inner.tape.run.calls), name)
     }
 
     /// Whether who is not in it may be asked.
@@ -225,13 +178,11 @@ impl Cassette {
         if inner.mode != CassetteMode::Record {
             return Ok(());
         }
-        inner.add(&Line::End {
-            complete: is_complete,
-        });
         inner.file = None;
         match inner.trouble.take() {
             Some(reason) => Err(unwritable(&inner.path, &reason)),
-            None => inner.rewrite(is_complete),
+            None if is_complete => inner.rewrite(),
+            None => Ok(()),
         }
     }
 }
@@ -276,18 +227,21 @@ impl Inner {
         }
     }
 
-    /// Writes the file anew without what the last run replaced.
-    fn rewrite(&self, is_complete: bool) -> Result<(), Diagnostic> {
-        let failed = |reason: String| unwritable(&self.path, &reason);
-        let name = self.path.display().to_string();
-        let source = text_file::read(&self.path, &name)?;
-        let used = is_complete.then_some(&self.used);
-        let kept = compact::compact(source.text(), used);
-        if kept == source.text() {
-            return Ok(());
+    /// Writes the file anew without the replies that were not asked for.
+    fn rewrite(&self) -> Result<(), Diagnostic> {
+        let version = VERSION.to_owned();
+        let mut kept = Line::Cassette { version }.text();
+        let mut seen = HashSet::new();
+        for key in &self.tape.order {
+            if let Some(reply) = self.tape.replies.get(key)
+                && self.used.contains(key)
+                && seen.insert(key)
+            {
+                kept.push_str(&Line::Reply(Box::new(reply.clone())).text());
+            }
         }
-        files::write(&self.path, &kept).map_err(|error| failed(error.to_string()))?;
-        Ok(())
+        let written = files::write(&self.path, &kept).map(|_| ());
+        written.map_err(|error| unwritable(&self.path, &error.to_string()))
     }
 }
 
@@ -299,12 +253,4 @@ fn unwritable(path: &Path, reason: &str) -> Diagnostic {
             path.display()
         ),
     )
-}
-
-fn nothing_recorded(source: &SourceFile) -> Diagnostic {
-    Diagnostic::error(
-        codes::BROWSER_CASSETTE_INVALID,
-        format!("`{}` has no recorded run", source.name()),
-    )
-    .with_help("record one with `--cassette FILE --record`, where there are a browser and a model")
 }

@@ -11,20 +11,11 @@ pub fn cassette_schema() -> Json {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:cuecard:schema:cassette:1",
         "title": "Cassette",
-        "description": "A recorded run of `cuecard parse` (version cuecard-cassette/1): one line of a .jsonl file.",
+        "description": "Recorded replies of a model (version cuecard-cassette/1): one line of a .jsonl file.",
         "type": "object",
         "required": ["kind"],
         "oneOf": [
             line("cassette", "The first line.", json!({"version": {"const": VERSION}}), &["version"]),
-            line("run", "A run begins.", json!({"model": reference("model")}), &[]),
-            line("open", "The first page was opened.", came(json!({
-                "url": {"type": "string", "description": "Its address, with references instead of values."},
-            })), &["url"]),
-            line("look", "The page was looked at.", came(json!({})), &[]),
-            line("lookAgain", "The page was looked at a moment later.", came(json!({})), &[]),
-            line("perform", "Something was done to the page.", came(json!({
-                "deed": {"type": "object", "description": "What was to be done."},
-            })), &["deed"]),
             line("reply", "A model replied.", json!({
                 "key": {"type": "string", "description": "By which it is found."},
                 "model": reference("model"),
@@ -36,25 +27,6 @@ pub fn cassette_schema() -> Json {
                 },
                 "reply": reference("reply"),
             }), &["key", "model", "prompt", "reply"]),
-            line("person", "A person decided.", json!({
-                "key": {"type": "string", "description": "By which it is found."},
-                "action": {"type": "string", "description": "The sentence."},
-                "shown": {"type": "array", "items": {"type": "string"}, "description": "What the person saw."},
-                "decided": {
-                    "oneOf": [
-                        {"const": "skip"},
-                        {
-                            "type": "object",
-                            "properties": {"pick": {"type": "integer", "minimum": 0}},
-                            "required": ["pick"],
-                        },
-                    ],
-                    "description": "To leave it out, or the element at this place, from 0.",
-                },
-            }), &["key", "action", "shown", "decided"]),
-            line("end", "The run is over.", json!({
-                "complete": {"type": "boolean", "description": "Whether every action was tried."},
-            }), &["complete"]),
         ],
         "$defs": definitions(),
     })
@@ -65,24 +37,12 @@ fn line(kind: &str, meaning: &str, mut properties: Json, required: &[&str]) -> J
     json!({"description": meaning, "properties": properties, "required": required})
 }
 
-/// With what came back from the page.
-fn came(mut properties: Json) -> Json {
-    properties["outcome"] = reference("outcome");
-    properties["state"] = reference("state");
-    properties["sameState"] =
-        json!({"type": "boolean", "description": "The page is the one that was seen last."});
-    properties["failure"] = reference("failure");
-    properties
-}
-
 fn reference(name: &str) -> Json {
     json!({"$ref": format!("#/$defs/{name}")})
 }
 
 fn definitions() -> Json {
     let text = |meaning: &str| json!({"type": "string", "description": meaning});
-    let texts = |meaning: &str| json!({"type": "array", "items": {"type": "string"}, "description": meaning});
-    let count = json!({"type": "integer", "minimum": 0});
     json!({
         "model": {
             "type": "object",
@@ -109,41 +69,6 @@ fn definitions() -> Json {
                     "properties": {"id": text("Its id."), "name": text("The function."), "arguments": {}},
                     "required": ["name", "arguments"],
                 }},
-            },
-        },
-        "outcome": {
-            "type": "object",
-            "description": "What came of it.",
-            "properties": {
-                "url": text("The address of the page."),
-                "title": text("Its title."),
-                "settle": text("How the wait for the page ended."),
-                "extractedContent": text("The text that was read."),
-                "tab": count,
-                "dialogs": {"type": "array", "items": {"type": "object"}},
-                "downloads": {"type": "array", "items": {"type": "object"}},
-                "warnings": texts("What deserves a second look."),
-            },
-        },
-        "state": {
-            "type": "object",
-            "description": "The page: its elements and texts, without secrets.",
-            "properties": {"page": {"type": "object"}, "nodes": {"type": "array"}, "warnings": {"type": "array"}},
-            "required": ["page", "nodes"],
-        },
-        "failure": {
-            "type": "object",
-            "description": "Why nothing came of it.",
-            "properties": {
-                "code": text("The code."),
-                "message": text("What happened."),
-                "help": text("What to do about it."),
-                "call": text("The call to Playwright that failed."),
-                "selector": text("The selector that the call used."),
-                "modelError": text("What a model's side said."),
-                "candidates": texts("The elements that could be meant."),
-                "stack": text("More than most readers want."),
-                "hasActed": {"type": "boolean", "description": "Whether something may have been done before."},
             },
         },
     })

@@ -8,7 +8,6 @@ use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::codes;
 
 use super::*;
-use crate::parse::{Choice, ParseEvent, ParseObserver, Proposal};
 
 const ACTION: &str = "delete the first thing";
 
@@ -43,7 +42,6 @@ impl Recorded {
     ) -> ScriptedClient {
         let cassette = self.open(CassetteMode::Record);
         let client = ScriptedClient::new(replies);
-        cassette.begin_run(Some(client.identity()));
         ask(Some(client.clone()), &cassette, action)
             .await
             .expect("an answer");
@@ -83,7 +81,6 @@ async fn what_was_recorded_is_answered_without_a_model() {
         // A client that would panic if it was asked.
         (Some(ScriptedClient::new([])), CassetteMode::Replies),
         (Some(ScriptedClient::new([])), CassetteMode::Record),
-        (None, CassetteMode::Offline),
     ] {
         let found = ask(client, &recorded.open(mode), ACTION)
             .await
@@ -173,7 +170,6 @@ async fn another_model_is_a_miss() {
 async fn an_empty_cassette_says_so() {
     let recorded = Recorded::new();
     let cassette = recorded.open(CassetteMode::Record);
-    cassette.begin_run(None);
     cassette.finish(true).expect("it is written");
     let error = ask(
         Some(ScriptedClient::new([])),
@@ -194,16 +190,12 @@ async fn a_later_run_replaces_the_one_before_and_what_it_did_not_need() {
     recorded.record(ACTION, [Reply::calling(click(1))]).await;
     let text = recorded.text();
     assert!(!text.contains("first sentence"), "{text}");
-    assert_eq!(text.matches("\"kind\":\"run\"").count(), 1);
     assert_eq!(text.matches("\"kind\":\"reply\"").count(), 1);
-    assert_eq!(text.matches("\"kind\":\"end\"").count(), 1);
 
     // A run that stopped in the middle keeps what was paid for.
     let cassette = recorded.open(CassetteMode::Record);
-    cassette.begin_run(None);
     cassette.finish(false).expect("it is written");
     let text = recorded.text();
-    assert_eq!(text.matches("\"kind\":\"run\"").count(), 1);
     assert!(text.contains(ACTION), "{text}");
 }
 
@@ -225,19 +217,14 @@ async fn a_recording_that_was_interrupted_goes_on_from_its_last_whole_line() {
 
     let (cassette, _) = Cassette::open(&recorded.path(), CassetteMode::Record, Redactor::default())
         .expect("it can be read");
-    cassette.begin_run(None);
-    let text = recorded.text();
-    assert!(
-        text.starts_with(&whole) && text.ends_with("{\"kind\":\"run\"}\n"),
-        "{text}"
-    );
+    assert_eq!(recorded.text(), whole);
+    drop(cassette);
 }
 
 #[tokio::test]
 async fn lines_are_in_the_file_at_once() {
     let recorded = Recorded::new();
     let cassette = recorded.open(CassetteMode::Record);
-    cassette.begin_run(None);
     ask(
         Some(ScriptedClient::new([Reply::calling(click(1))])),
         &cassette,
@@ -245,58 +232,7 @@ async fn lines_are_in_the_file_at_once() {
     )
     .await
     .expect("an answer");
-    assert_eq!(recorded.text().lines().count(), 3);
-}
-
-#[tokio::test]
-async fn what_a_person_decided_is_not_asked_again() {
-    struct Person(Option<Choice>);
-    impl ParseObserver for Person {
-        fn hear(&mut self, _: &ParseEvent<'_>) {}
-
-        async fn decide(&mut self, _: &Proposal) -> Choice {
-            self.0.take().expect("nobody is asked twice")
-        }
-
-        fn decides(&self) -> bool {
-            self.0.is_some()
-        }
-    }
-    let unclear = Proposal {
-        ordinal: 0,
-        action: "delete it".to_owned(),
-        understood: None,
-        reason: Some("there are two".to_owned()),
-        candidates: vec!["button \"A\"".to_owned(), "button \"B\"".to_owned()],
-    };
-    let clear = Proposal {
-        understood: Some("button \"A\"".to_owned()),
-        candidates: Vec::new(),
-        ..unclear.clone()
-    };
-    let recorded = Recorded::new();
-    let cassette = recorded.open(CassetteMode::Record);
-    cassette.begin_run(None);
-    for (proposal, choice) in [(&unclear, Choice::Pick(1)), (&clear, Choice::Skip)] {
-        let mut audience = RecordedAudience::new(Person(Some(choice)), Some(cassette.clone()));
-        assert_eq!(audience.decide(proposal).await, choice);
-        assert_eq!(audience.decide(proposal).await, choice);
-    }
-    cassette.finish(true).expect("it is written");
-    assert_eq!(recorded.text().matches("\"kind\":\"person\"").count(), 2);
-
-    let mut audience = RecordedAudience::new((), Some(recorded.open(CassetteMode::Offline)));
-    assert!(audience.decides());
-    assert_eq!(audience.decide(&unclear).await, Choice::Pick(1));
-    assert_eq!(audience.decide(&clear).await, Choice::Skip);
-    // What nobody decided goes on; what is not clear fails then.
-    let other = Proposal {
-        candidates: vec!["button \"A\"".to_owned()],
-        ..unclear
-    };
-    assert_eq!(audience.decide(&other).await, Choice::Go);
-    let audience = RecordedAudience::new((), Some(Recorded::new().open(CassetteMode::Record)));
-    assert!(!audience.decides());
+    assert_eq!(recorded.text().lines().count(), 2);
 }
 
 #[tokio::test]
@@ -309,7 +245,6 @@ async fn secrets_are_not_written() {
         Redactor::new([secret.to_owned()]),
     )
     .expect("it can be opened");
-    cassette.begin_run(None);
     let reply = Reply {
         text: format!("I type {secret}."),
         calls: Reply::calling(json!({"inputValue": secret})).calls,
@@ -327,7 +262,9 @@ async fn secrets_are_not_written() {
 #[test]
 fn what_is_no_cassette_is_refused_line_by_line() {
     let header = "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n";
-    let state = login().to_recorded();
+    // Of older recordings only the replies are read.
+    let older = format!("{header}{{\"kind\":\"look\",\"sameState\":true}}\n");
+    assert!(Cassette::check(&SourceFile::new("a.jsonl", older)).is_empty());
     for (text, expected) in [
         (String::new(), "not a cassette"),
         ("x\n".to_owned(), "not a valid cassette line"),
@@ -341,31 +278,6 @@ fn what_is_no_cassette_is_refused_line_by_line() {
         ),
         (format!("{header}{header}"), "duplicate header"),
         (format!("{header}{{\"kind\":\"odd\"}}\n"), "unknown variant"),
-        (format!("{header}{{\"kind\":\"look\"}}\n"), "outside a run"),
-        (
-            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\"}}\n"),
-            "not one that this line can have",
-        ),
-        (
-            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"sameState\":true}}\n"),
-            "no page was seen",
-        ),
-        (
-            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"state\":{{}}}}\n"),
-            "not a recorded state",
-        ),
-        (
-            format!(
-                "{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"open\",\"url\":\"x\",\"state\":{state},\"outcome\":{{}}}}\n"
-            ),
-            "not one that this line can have",
-        ),
-        (
-            format!(
-                "{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"end\",\"complete\":true}}\n{{\"kind\":\"look\",\"state\":{state}}}\n"
-            ),
-            "outside a run",
-        ),
     ] {
         let findings = Cassette::check(&SourceFile::new("a.jsonl", text.as_str()));
         assert!(
@@ -386,7 +298,7 @@ fn what_is_no_cassette_is_refused_line_by_line() {
 }
 
 #[test]
-fn files_that_are_not_there_or_have_no_run_are_told() {
+fn files_that_are_not_there_are_told() {
     let recorded = Recorded::new();
     let open = |mode| Cassette::open(&recorded.path(), mode, Redactor::default());
     let error = open(CassetteMode::Replies).expect_err("there is no file");
@@ -398,13 +310,6 @@ fn files_that_are_not_there_or_have_no_run_are_told() {
             .contains("--record"),
         "{error:?}"
     );
-    fs::write(
-        recorded.path(),
-        "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n",
-    )
-    .expect("writable");
-    let error = open(CassetteMode::Offline).expect_err("there is no run");
-    assert!(error[0].message.contains("no recorded run"), "{error:?}");
     let missing = recorded.folder.path().join("no/such/folder/a.jsonl");
     let error = Cassette::open(&missing, CassetteMode::Record, Redactor::default())
         .expect_err("there is no folder");

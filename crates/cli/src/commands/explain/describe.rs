@@ -23,7 +23,7 @@ pub(super) fn describe(event: &TimelineEvent) -> String {
         | EventKind::Merge => String::new(),
         EventKind::ToolUse(call) => tool_use(call),
         EventKind::AgentEdits(edit) => edits(edit),
-        EventKind::AgentPlan(plan) => count(plan.entries.len(), "entry", "entries"),
+        EventKind::AgentPlan(plan) => counted_entries(plan.entries.len()),
         EventKind::AgentFileReads(files) => {
             let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
             line(&paths.join(", "))
@@ -132,9 +132,8 @@ pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", line(text))
 }
 
-/// A number with its noun.
-pub(super) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+fn counted_entries(n: usize) -> String {
+    format!("{n} {}", if n == 1 { "entry" } else { "entries" })
 }
 
 /// A text in one line, cut.
@@ -191,7 +190,7 @@ fn block(block: &Block) -> String {
             format!("{} {}", block.kind.as_str(), line(uri))
         }
         BlockKind::Diff { path, .. } => format!("diff {}", line(path)),
-        BlockKind::Plan(entries) => format!("plan of {}", count(entries.len(), "entry", "entries")),
+        BlockKind::Plan(entries) => format!("plan of {}", counted_entries(entries.len())),
     }
 }
 

@@ -20,10 +20,11 @@ use cuecard_timeline::script::{LlmScript, PlayerKind, Selector, Speed};
 use serde_json::json;
 
 use super::plain;
-use crate::args::{ExplainArgs, Player};
+use crate::args::ExplainArgs;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stdout};
+use crate::output::Output;
 
 /// A timeline that is explained.
 struct Explained {
@@ -41,23 +42,13 @@ struct View<'a> {
     player: Option<PlayerKind>,
 }
 
-pub(crate) fn run(
-    args: &ExplainArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<ExitCode, Stop> {
     let is_about_files = args.prompt.is_some() || args.what.iter().any(|what| is_path(what));
     if !is_about_files {
-        return codes_of(args, output);
+        return codes_of(args, &context.output);
     }
-    let settled = settle(args, environment);
-    let (symbols, speed) = match settled {
-        Ok(settled) => settled,
-        Err(diagnostics) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return ExitCode::Invalid;
-        }
-    };
+    let output = &context.output;
+    let (symbols, speed) = settle(args, &context.environment).map_err(Stop::invalid)?;
     let (mut all, mut problems) = read_all(args, &symbols);
     let mut exit = ExitCode::Passed;
     let in_files = all.iter_mut().map(|explained| &mut explained.diagnostics);
@@ -69,21 +60,21 @@ pub(crate) fn run(
         if any_error(diagnostics) {
             exit = ExitCode::Invalid;
         }
-        output.diagnostics(diagnostics, args.json, &Redactor::default());
+        output.diagnostics(diagnostics);
     }
     let view = View {
         symbols: &symbols,
         speed,
-        player: args.player.map(face),
+        player: args.player,
     };
     let told = match &args.prompt {
         Some(prompt) => selection::tell(prompt, args, &all, output),
         None => {
-            tell(&view, args, &all, output);
+            print(&view, &all, output);
             ExitCode::Passed
         }
     };
-    exit.worst(told)
+    Ok(exit.worst(told))
 }
 
 /// A code has no ending, and no file is called like one.
@@ -94,7 +85,7 @@ fn is_path(what: &Path) -> bool {
         || what.components().count() > 1
 }
 
-fn codes_of(args: &ExplainArgs, output: &Output) -> ExitCode {
+fn codes_of(args: &ExplainArgs, output: &Output) -> Result<ExitCode, Stop> {
     let of_timelines = [
         ("--tag", !args.tagged.tags.is_empty()),
         ("--player", args.player.is_some()),
@@ -111,35 +102,26 @@ fn codes_of(args: &ExplainArgs, output: &Output) -> ExitCode {
         })
         .collect();
     if !misplaced.is_empty() {
-        output.diagnostics(&misplaced, args.json, &Redactor::default());
-        return ExitCode::Invalid;
+        return Err(Stop::invalid(misplaced));
     }
     if args.what.is_empty() {
-        plain::list_codes("", args.json);
+        plain::list_codes("", output);
     }
-    args.what.iter().fold(ExitCode::Passed, |exit, code| {
-        exit.worst(plain::explain(&code.to_string_lossy(), args.json, output))
-    })
+    let names = args.what.iter().map(|name| name.to_string_lossy());
+    let exits = names.map(|name| plain::explain(&name, output));
+    Ok(exits.fold(ExitCode::Passed, ExitCode::worst))
 }
 
 fn settle(
     args: &ExplainArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(Symbols, Speed), Vec<Diagnostic>> {
-    let mut found = Vec::new();
-    let mut argument = |message: String| found.push(Diagnostic::error(codes::ARGUMENT, message));
+    let mut found: Vec<_> = inputs::bad_speed(args.speed.speed).into_iter().collect();
     let speed = Speed::new(args.speed.speed, 0.0);
-    if speed.is_none() {
-        argument(format!(
-            "`--speed {}` must be a non-negative number",
-            args.speed.speed
-        ));
-    }
-    if !(0.0..=1.0).contains(&args.distance.max_distance) {
-        let distance = args.distance.max_distance;
-        argument(format!(
-            "`--max-distance {distance}` must be a number between 0 and 1"
-        ));
+    let distance = args.distance.max_distance;
+    if !(0.0..=1.0).contains(&distance) {
+        let message = format!("`--max-distance {distance}` must be a number between 0 and 1");
+        found.push(Diagnostic::error(codes::ARGUMENT, message));
     }
     match (inputs::symbols(&args.symbols, environment), speed) {
         (Ok(symbols), Some(speed)) if found.is_empty() => Ok((symbols, speed)),
@@ -197,33 +179,16 @@ fn read(path: &Path, symbols: &Symbols) -> Explained {
     }
 }
 
-fn tell(view: &View<'_>, args: &ExplainArgs, all: &[Explained], output: &Output) {
-    if args.json {
-        let documents: Vec<_> = all
-            .iter()
-            .map(|explained| document::document(explained, view))
-            .collect();
-        stdout(&format!("{:#}\n", json!({"timelines": documents})));
-        return;
-    }
-    let texts: Vec<String> = all
-        .iter()
-        .filter_map(|explained| {
-            let script = explained.script.as_ref()?;
-            Some(text::text(explained, script, view, output.stdout))
-        })
-        .collect();
-    stdout(&texts.join("\n"));
-}
-
-fn face(player: Player) -> PlayerKind {
-    match player {
-        Player::Llm => PlayerKind::Llm,
-        Player::Acp => PlayerKind::Acp,
-        Player::Rest => PlayerKind::Rest,
-        Player::Agent => PlayerKind::Agent,
-        Player::Run => PlayerKind::Run,
-    }
+fn print(view: &View<'_>, all: &[Explained], output: &Output) {
+    let document = || {
+        let documents = all.iter().map(|it| document::document(it, view));
+        json!({"timelines": documents.collect::<Vec<_>>()})
+    };
+    output.result(&Redactor::default(), document, |style| {
+        let scripts = all.iter().filter_map(|it| Some((it, it.script.as_ref()?)));
+        let texts = scripts.map(|(explained, script)| text::text(explained, script, view, style));
+        texts.collect::<Vec<_>>().join("\n")
+    });
 }
 
 /// What was found in a file, for machines.

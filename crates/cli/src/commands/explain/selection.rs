@@ -1,6 +1,5 @@
 //! Which of several timelines is chosen for a prompt, and why.
 
-use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::Redactor;
 use cuecard_timeline::script::{LlmScript, Ranked, Selection, SelectionReason, Selector, Wanted};
 use serde_json::{Value as Json, json};
@@ -8,8 +7,9 @@ use serde_json::{Value as Json, json};
 use super::Explained;
 use super::describe::{line, quoted};
 use crate::args::ExplainArgs;
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stdout};
+use crate::output::Output;
 
 /// Says which of the timelines that can be used is chosen for `prompt`.
 pub(super) fn tell(
@@ -36,10 +36,10 @@ pub(super) fn tell(
         Ok(selection) => {
             let doubt = selection.doubt(&usable[selection.scenario_idx].1.timeline);
             let doubt = doubt.map(|doubt| doubt.strictly(args.strict));
-            output.diagnostics(doubt.as_slice(), args.json, &Redactor::default());
-            stdout(&match args.json {
-                true => format!("{:#}\n", document(prompt, &selection, &usable)),
-                false => text(&selection, &usable),
+            output.diagnostics(doubt.as_slice());
+            let document = || document(prompt, &selection, &usable);
+            output.result(&Redactor::default(), document, |_| {
+                text(&selection, &usable)
             });
             match doubt.is_some() && args.strict {
                 true => ExitCode::Invalid,
@@ -47,14 +47,9 @@ pub(super) fn tell(
             }
         }
         Err(unselected) => {
-            let diagnostic: Diagnostic = unselected.diagnostic();
-            output.diagnostic(&diagnostic, args.json, &Redactor::default());
-            if args.json {
-                let document =
-                    json!({"prompt": prompt, "chosen": null, "error": diagnostic.message});
-                stdout(&format!("{document:#}\n"));
-            }
-            ExitCode::Invalid
+            let found = unselected.diagnostic();
+            let document = json!({"prompt": prompt, "chosen": null, "error": found.message});
+            (Stop::invalid(found).with_document(|_| document)).print(output)
         }
     }
 }

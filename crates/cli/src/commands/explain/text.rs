@@ -7,9 +7,10 @@ use cuecard_source::value::printable;
 use cuecard_timeline::format::SymbolUse;
 use cuecard_timeline::script::{Act, Cell, LlmScript, PlayerKind};
 
-use super::describe::{count, line, quoted};
+use super::describe::{line, quoted};
 use super::rows::{Row, rows};
 use super::{Explained, View};
+use crate::output::counted;
 
 /// The width of the number and the time before an event.
 const BEFORE: usize = 15;
@@ -40,8 +41,8 @@ fn head(explained: &Explained, script: &LlmScript, view: &View<'_>, style: Style
         "{}{dot}{}\n  {}{dot}{}{dot}{}\n",
         style.strong(&line(&timeline.name)),
         style.faint(&explained.file),
-        count(timeline.events.len(), "event", "events"),
-        count(script.turns.turns.len(), "turn", "turns"),
+        counted(timeline.events.len(), "event"),
+        counted(script.turns.turns.len(), "turn"),
         duration(end),
     );
     if let Some(description) = &timeline.description {

@@ -1,7 +1,7 @@
 //! The server for agents: a project's scenarios as tools. A tool does what its command does, within the limits that the
 //! user set when the server was started.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_mcp::server::{Client, Handler, Introduction, RpcError};
@@ -21,7 +21,7 @@ use super::tools::{
 use super::trim::{fit, without_empty};
 use crate::args::{McpArgs, word};
 use crate::commands::list::{FOLDERS, named_in};
-use crate::commands::stop::Stop;
+use crate::context::Stop;
 use crate::inputs;
 
 /// How many scenarios are played at a time, and how many other commands run; further calls wait.
@@ -137,20 +137,15 @@ impl Project {
     /// Runs a command. `operand` is what it is about, whatever that looks like.
     async fn command(
         &self,
+        client: &Client,
         words: &str,
         options: Vec<OsString>,
-        operand: Option<&OsStr>,
-        input: Option<String>,
-        client: &Client,
+        (operand, input): (Option<&Path>, Option<String>),
     ) -> Result<Finished, Value> {
         let mut args: Vec<OsString> = words.split(' ').map(OsString::from).collect();
         args.extend(["--json".into(), "--color=never".into()]);
         args.extend(options);
-        args.extend(
-            operand
-                .into_iter()
-                .flat_map(|it| ["--".into(), it.to_owned()]),
-        );
+        args.extend(operand.into_iter().flat_map(|it| ["--".into(), it.into()]));
         let running = match words {
             "play" => &self.playing,
             _ => &self.running,
@@ -175,7 +170,8 @@ impl Project {
     }
 
     async fn list(&self, _: ListScenarios, client: &Client) -> Answer {
-        let listed = self.command("list", Vec::new(), None, None, client).await?;
+        let listed = self.command(client, "list", Vec::new(), (None, None));
+        let listed = listed.await?;
         let mut document = listed.document;
         if let Some(scenarios) = document["scenarios"].as_array_mut() {
             // What a link leads to outside of the project is nobody's business.
@@ -192,10 +188,8 @@ impl Project {
         let file = self.scenario(&asked.scenario)?;
         let mut options = self.server_options.clone();
         options.extend(asked.connect.then(|| "--connect".into()));
-        let operand = Some(file.as_os_str());
-        let checked = self
-            .command("check", options, operand, None, client)
-            .await?;
+        let checked = self.command(client, "check", options, (Some(&file), None));
+        let checked = checked.await?;
         let whole = format!("`cuecard check {} --json`", file.display());
         checked.answer(trimmed(checked.document.clone(), &whole))
     }
@@ -217,10 +211,8 @@ impl Project {
             options.extend(step.map(|step| word(option, step.to_string())));
         }
         options.extend(asked.dry_run.then(|| "--dry-run".into()));
-        let operand = Some(file.as_os_str());
-        let played = self
-            .command("play", options, operand, Some(variables), client)
-            .await?;
+        let played = self.command(client, "play", options, (Some(&file), Some(variables)));
+        let played = played.await?;
         let mut document = played.document.clone();
         if let Some(steps) = document["step_results"].as_array_mut() {
             steps.retain(|step| asked.results == Results::All || step["status"] != "passed");
@@ -257,10 +249,8 @@ impl Project {
             true => self.path(&asked.what)?,
             false => asked.what.clone(),
         };
-        let operand = Some(what.as_os_str());
-        let explained = self
-            .command("explain", Vec::new(), operand, None, client)
-            .await?;
+        let explained = self.command(client, "explain", Vec::new(), (Some(&what), None));
+        let explained = explained.await?;
         explained.answer(trimmed(explained.document.clone(), "`cuecard explain`"))
     }
 
@@ -272,10 +262,9 @@ impl Project {
         let file = self.new_file(&asked.name, asked.overwrite)?;
         let mut options = vec![word("--output", self.root.join(&file))];
         options.extend(asked.overwrite.then(|| "--force".into()));
-        let operand = Some(transcript.as_os_str());
-        let recorded = self
-            .command("record transcript", options, operand, None, client)
-            .await?;
+        let about = (Some(&*transcript), None);
+        let recorded = self.command(client, "record transcript", options, about);
+        let recorded = recorded.await?;
         let mut document = recorded.document.clone();
         without(&mut document, &["written"]);
         if recorded.has_passed {
@@ -298,11 +287,9 @@ impl Project {
             ));
         }
         let text = format!("{scenario:#}\n");
-        let (options, operand) = (self.server_options.clone(), Some(OsStr::new("-")));
-        let input = Some(text.clone());
-        let checked = self
-            .command("check", options, operand, input, client)
-            .await?;
+        let about = (Some(Path::new("-")), Some(text.clone()));
+        let checked = self.command(client, "check", self.server_options.clone(), about);
+        let checked = checked.await?;
         // One file was checked.
         let mut document = checked.document["files"][0].clone();
         without(&mut document, &["file"]);

@@ -5,22 +5,16 @@ mod model;
 mod prepared;
 mod telling;
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_browser::model::{
-    CassetteMode, HttpModelClient, ModelInterpreter, RecordedAudience, RecordedStage,
-    RecordingStage,
-};
+use cuecard_browser::model::{HttpModelClient, ModelInterpreter};
 use cuecard_browser::parse::{ParseRequest, Parsed, parse};
-use cuecard_browser::stage::{LiveStage, Stage};
+use cuecard_browser::stage::LiveStage;
 use cuecard_browser_steps::model::{ErrorInfo, ParseStatus, StepsFile};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
-use cuecard_source::value::Redactor;
-use cuecard_workspace::files;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
@@ -29,54 +23,37 @@ use self::model::{Sources, sources};
 use self::prepared::{Prepared, prepared};
 use self::telling::Terminal;
 use super::browser_stage::{self, Wanted};
-use super::stop::Stop;
 use crate::args::ParseArgs;
 use crate::asynchronous::asynchronously;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::io_reason;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{stderr, stdout};
 use crate::output_files;
 
 /// How long a picture of what failed may take.
 const LAST_LOOK: Duration = Duration::from_secs(10);
 
-pub(crate) fn run(
-    args: &ParseArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let prepared = match prepared(args, environment) {
-        Ok(prepared) => prepared,
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return exit;
-        }
-    };
+pub(crate) fn run(args: &ParseArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let prepared = prepared(args, &context.environment)?;
     let redactor = prepared.request_values.redactor().clone();
-    output.diagnostics(&prepared.warnings, args.json, &redactor);
-    let exit = asynchronously(async |stop| {
-        match parse_all(args, prepared, environment, output, &stop).await {
-            Ok(exit) => exit,
-            Err(Stop(diagnostics, exit)) => {
-                output.diagnostics(&diagnostics, args.json, &redactor);
-                exit
-            }
-        }
-    });
-    exit.unwrap_or_else(|exit| exit)
+    context.output.redacted(&prepared.warnings, &redactor);
+    let parsed = asynchronously(async |stop| parse_all(args, prepared, context, &stop).await)?;
+    parsed.map_err(|stop| stop.redacted(&redactor))
 }
 
 async fn parse_all(
     args: &ParseArgs,
     prepared: Prepared,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
     stop: &CancellationToken,
 ) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
     let Sources {
         interpreter,
         cassette,
-        mode,
         warnings,
     } = sources(
         &args.model,
@@ -85,12 +62,11 @@ async fn parse_all(
         prepared.hidden(),
     )?;
     let redactor = prepared.hidden();
-    output.diagnostics(&warnings, args.json, &redactor);
+    output.redacted(&warnings, &redactor);
     let run_dir = run_dir(args, &prepared).map_err(Stop::could_not_run)?;
     let shown_run_dir = args.runs.run_dir.join(run_dir.id());
     let scenario = &prepared.scenario;
     let terminal = Terminal::new(args, output, scenario, Kept::new(run_dir.path()));
-    let audience = RecordedAudience::new(terminal, cassette.clone());
     let mut run = Run {
         request: ParseRequest {
             scenario,
@@ -102,58 +78,39 @@ async fn parse_all(
             is_verbose: args.verbose > 0,
         },
         interpreter,
-        audience,
+        terminal,
         stop,
     };
-    let parsed = match (&cassette, mode) {
-        (Some(cassette), Some(CassetteMode::Offline)) => {
-            let attribute = scenario.options.test_id_attribute.as_str();
-            run.on(&mut RecordedStage::new(cassette, attribute)).await
-        }
-        _ => {
-            let wanted = Wanted {
-                flags: &args.browser,
-                options: &scenario.options,
-                values: prepared.request_values,
-                policy: prepared.policy,
-                root: prepared.root,
-                run_dir: run_dir.path().to_owned(),
-            };
-            let starting = browser_stage::start(
-                wanted,
-                prepared.storage,
-                environment,
-                &prepared.working_directory,
-            );
-            let mut stage = tokio::select! {
-                biased;
-                () = stop.cancelled() => return Ok(ExitCode::Interrupted),
-                started = starting => started.map_err(Stop::could_not_run)?,
-            };
-            // With what the storage state holds.
-            run.request.values = stage.values().clone();
-            let parsed = match (&cassette, mode) {
-                (Some(cassette), Some(CassetteMode::Record)) => {
-                    let interpreter = run.interpreter.as_ref();
-                    cassette.begin_run(interpreter.and_then(ModelInterpreter::identity));
-                    let mut recording = RecordingStage::new(stage, cassette.clone());
-                    let parsed = run.on(&mut recording).await;
-                    stage = recording.into_inner();
-                    parsed
-                }
-                _ => run.on(&mut stage).await,
-            };
-            if let Some(parsed) = &parsed
-                && has_failed(&parsed.file)
-            {
-                keep_failure(&mut stage, &run_dir).await;
-            }
-            stage.stop().await;
-            browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown_run_dir, output);
-            parsed
-        }
+    let wanted = Wanted {
+        flags: &args.browser,
+        options: &scenario.options,
+        values: prepared.request_values,
+        policy: prepared.policy,
+        root: prepared.root,
+        run_dir: run_dir.path().to_owned(),
     };
-    let terminal = run.audience.into_inner();
+    let starting = browser_stage::start(
+        wanted,
+        prepared.storage,
+        environment,
+        &prepared.working_directory,
+    );
+    let mut stage = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Ok(ExitCode::Interrupted),
+        started = starting => started.map_err(Stop::could_not_run)?,
+    };
+    // With what the storage state holds.
+    run.request.values = stage.values().clone();
+    let parsed = run.on(&mut stage).await;
+    if let Some(parsed) = &parsed
+        && has_failed(&parsed.file)
+    {
+        keep_failure(&mut stage, &run_dir).await;
+    }
+    stage.stop().await;
+    browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown_run_dir, output);
+    let terminal = run.terminal;
     let Some(Parsed { file, .. }) = parsed else {
         terminal.interrupted(&shown_run_dir);
         let _ = run_dir.describe(&description(&run_dir, &scenario.url, Some("interrupted")));
@@ -175,7 +132,7 @@ async fn parse_all(
         stdout(&text);
     }
     if args.json {
-        for error in file.errors.iter().filter(|error| !error.is_warning) {
+        for error in file.errors.iter().filter(|error| !error.is_warning()) {
             stderr(&format!("{}\n", line_of(error, scenario)));
         }
     }
@@ -187,18 +144,18 @@ async fn parse_all(
 struct Run<'a> {
     request: ParseRequest<'a>,
     interpreter: Option<ModelInterpreter<HttpModelClient>>,
-    audience: RecordedAudience<Terminal>,
+    terminal: Terminal,
     stop: &'a CancellationToken,
 }
 
 impl Run<'_> {
-    /// Parses on a stage; none if it was interrupted.
-    async fn on<S: Stage>(&mut self, stage: &mut S) -> Option<Parsed> {
+    /// Parses in a browser; none if it was interrupted.
+    async fn on(&mut self, stage: &mut LiveStage) -> Option<Parsed> {
         let interpreter = self.interpreter.as_mut();
         tokio::select! {
             biased;
             () = self.stop.cancelled() => None,
-            parsed = parse(&self.request, stage, interpreter, &mut self.audience) => Some(parsed),
+            parsed = parse(&self.request, stage, interpreter, &mut self.terminal) => Some(parsed),
         }
     }
 }
@@ -240,10 +197,9 @@ fn exit_code(file: &StepsFile) -> ExitCode {
         codes::BROWSER_LOST,
         codes::BROWSER_MODEL,
     ];
-    let is_unavailable = file
-        .errors
-        .iter()
-        .any(|error| !error.is_warning && unavailable.iter().any(|code| code.name() == error.code));
+    let is_unavailable = file.errors.iter().any(|error| {
+        !error.is_warning() && unavailable.iter().any(|code| code.name() == error.code)
+    });
     match (has_failed(file), is_unavailable) {
         (false, _) => ExitCode::Passed,
         (true, true) => ExitCode::CouldNotRun,
@@ -289,17 +245,8 @@ async fn keep_failure(stage: &mut LiveStage, run_dir: &RunDir) {
 fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
     use std::io::Write as _;
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return output_files::create(path)?
-            .write_all(text.as_bytes())
-            .map_err(|error| {
-                let reason = io_reason(&error);
-                let message = format!("`{}` can't be written: {reason}", path.display());
-                Diagnostic::error(codes::FILE_WRITE, message)
-            });
+        let written = output_files::create(path)?.write_all(text.as_bytes());
+        return written.map_err(|error| output_files::unwritable(path, &error));
     }
-    files::write(path, text).map(|_| ()).map_err(|error| {
-        let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-        diagnostic.help = error.help();
-        diagnostic
-    })
+    output_files::write_text(path, text)
 }

@@ -12,7 +12,7 @@ use cuecard_source::value::Redactor;
 
 use crate::args::ModelArgs;
 use crate::commands::browser_stage::diagnostic;
-use crate::commands::stop::Stop;
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs::text_environment;
 
@@ -21,7 +21,6 @@ pub(super) struct Sources {
     /// Reads what the rules can't; none if there is no model, nor a recorded one.
     pub(super) interpreter: Option<ModelInterpreter<HttpModelClient>>,
     pub(super) cassette: Option<Cassette>,
-    pub(super) mode: Option<CassetteMode>,
     pub(super) warnings: Vec<Diagnostic>,
 }
 
@@ -43,43 +42,36 @@ pub(super) fn sources(
     };
     let settings = settings.map_err(Stop::invalid)?;
     let mut warnings = Vec::new();
-    let mode = args
-        .cassette
-        .is_some()
-        .then(|| match (args.offline, args.record) {
-            (true, _) => CassetteMode::Offline,
-            (false, true) if is_ci(environment) => {
-                warnings.push(
-                    Diagnostic::warning(
-                        codes::ARGUMENT,
-                        "`--record` is ignored because `CI` is set",
-                    )
+    let mode = match args.record {
+        true if is_ci(environment) => {
+            warnings.push(
+                Diagnostic::warning(codes::ARGUMENT, "`--record` is ignored because `CI` is set")
                     .with_help(
                         "record on your own machine, and commit the cassette with the scenario",
                     ),
-                );
-                CassetteMode::Replies
-            }
-            (false, true) => CassetteMode::Record,
-            (false, false) => CassetteMode::Replies,
-        });
-    let cassette = match (&args.cassette, mode) {
-        (Some(path), Some(mode)) => {
+            );
+            CassetteMode::Replies
+        }
+        true => CassetteMode::Record,
+        false => CassetteMode::Replies,
+    };
+    let cassette = match &args.cassette {
+        Some(path) => {
             let (cassette, found) = Cassette::open(path, mode, secrets).map_err(|found| {
                 let is_unwritable = found.iter().any(|found| found.code == codes::FILE_WRITE);
                 let exit = match is_unwritable {
                     true => ExitCode::CouldNotRun,
                     false => ExitCode::Invalid,
                 };
-                Stop(found, exit)
+                Stop::new(found, exit)
             })?;
             warnings.extend(found);
             Some(cassette)
         }
-        _ => None,
+        None => None,
     };
     let identity = settings.as_ref().map(ModelSettings::identity);
-    let client = match settings.filter(|_| mode != Some(CassetteMode::Offline)) {
+    let client = match settings {
         None => None,
         Some(settings) => {
             let client = HttpModelClient::new(settings)
@@ -94,7 +86,6 @@ pub(super) fn sources(
     Ok(Sources {
         interpreter: interpreter.identity().is_some().then_some(interpreter),
         cassette,
-        mode,
         warnings,
     })
 }
@@ -140,7 +131,6 @@ mod tests {
             model: model.map(str::to_owned),
             cassette: None,
             record: false,
-            offline: false,
         };
         let options = BrowserOptions {
             llm,

@@ -8,7 +8,7 @@ use cuecard_browser::session::{Declared, Missing, bind};
 use cuecard_browser::stage::Values;
 use cuecard_browser::storage_state::StorageFile;
 use cuecard_browser_steps::format::{check_variables, read};
-use cuecard_browser_steps::model::{BrowserScenario, TranslatorChoice};
+use cuecard_browser_steps::model::BrowserScenario;
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::text_file::folder_of;
 use cuecard_source::SourceFile;
@@ -17,10 +17,9 @@ use cuecard_source::document::read_document;
 use cuecard_source::value::Redactor;
 use serde_json::{Value as Json, json};
 
-use crate::args::{ParseArgs, TranslatorArg};
+use crate::args::ParseArgs;
 use crate::commands::browser_stage;
-use crate::commands::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::Stop;
 use crate::inputs;
 
 /// What is to be parsed, and with what.
@@ -62,45 +61,26 @@ pub(super) fn prepared(
     let reading = read(&source);
     let mut found = reading.diagnostics;
     let Some(mut scenario) = reading.scenario else {
-        return Err(Stop(found, ExitCode::Invalid));
+        return Err(Stop::invalid(found));
     };
     if let Some(translator) = args.reading.translator {
-        scenario.options.translator = match translator {
-            TranslatorArg::Rules => TranslatorChoice::Rules,
-            TranslatorArg::Model => TranslatorChoice::Model,
-            TranslatorArg::RulesThenModel => TranslatorChoice::RulesThenModel,
-        };
+        scenario.options.translator = translator;
     }
-    // A recording is played without secrets: nothing is typed anywhere.
-    let is_live = !args.model.offline;
     let variables = inputs::variables_of(&args.variables, environment);
     found.extend(variables.diagnostics);
     let mut ask = |name: &str| inputs::secret(name, environment);
-    let missing = match is_live {
-        true => Missing::Ask(&mut ask),
-        false => Missing::Ignore,
-    };
-    let mut resolved = bind(
+    let resolved = bind(
         &declared(&scenario),
         &variables.given,
         &args.variables.secrets,
-        missing,
+        Missing::Ask(&mut ask),
     );
-    if !is_live {
-        resolved.values.stand_in(&resolved.secrets);
-    }
     found.extend(resolved.diagnostics);
     found.extend(check_variables(&scenario, &resolved.names, true));
     found.extend(browser_stage::check(
         &args.browser,
         !resolved.secrets.is_empty(),
     ));
-    if !is_live {
-        found.extend(browser_stage::unused(
-            &args.browser,
-            "--offline does not start one",
-        ));
-    }
     if args.reading.interactive && !io::stdin().is_terminal() {
         found.push(
             Diagnostic::error(codes::ARGUMENT, "`--interactive` requires a terminal")
@@ -108,17 +88,14 @@ pub(super) fn prepared(
         );
     }
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
-    let storage = match is_live {
-        true => browser_stage::storage_state(&scenario.options, folder_of(&args.file)),
-        false => Ok(None),
-    };
+    let storage = browser_stage::storage_state(&scenario.options, folder_of(&args.file));
     let policy = inputs::policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
     let (storage, policy) = match (storage, policy) {
         (Ok(storage), Ok(policy)) if !any_error(&found) => (storage, policy),
         (storage, policy) => {
             found.extend(storage.err());
             found.extend(policy.err());
-            return Err(Stop(found, ExitCode::Invalid));
+            return Err(Stop::invalid(found));
         }
     };
     Ok(Prepared {

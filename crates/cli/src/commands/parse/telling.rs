@@ -12,12 +12,13 @@ use cuecard_browser_steps::model::{
 };
 use cuecard_report::{Style, duration};
 use cuecard_source::diagnostic::codes;
-use cuecard_source::value::{Json, printable};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use cuecard_source::value::printable;
+use serde_json::json;
 
 use super::kept::{Kept, STEPS};
 use crate::args::ParseArgs;
 use crate::output::{Output, counted, stderr, stderr_line};
+use crate::waiting::LiveLine;
 
 /// The widest that sentences and what they mean are on a terminal, in characters.
 const SENTENCE: usize = 44;
@@ -26,7 +27,7 @@ const MEANING: usize = 48;
 /// Follows a parse on standard error.
 pub(super) struct Terminal {
     style: Style,
-    live: Option<ProgressBar>,
+    live: LiveLine,
     sentences: Vec<String>,
     /// How wide sentences are.
     width: usize,
@@ -51,26 +52,13 @@ impl Terminal {
                 output.stderr.shortened(&sentence, SENTENCE).into_owned()
             })
             .collect();
-        let live = (output.is_live && !args.reading.interactive).then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            let ticks = match output.stderr.unicode {
-                true => "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ",
-                false => "|/-\\ ",
-            };
-            if let Ok(style) = ProgressStyle::with_template("{prefix} {spinner} {msg}  {elapsed}") {
-                bar.set_style(style.tick_chars(ticks));
-            }
-            bar
-        });
+        let template = "{prefix} {spinner} {msg}  {elapsed}";
+        let live = LiveLine::new(output, !args.reading.interactive, template, |style| style);
         Self {
             style: output.stderr,
             live,
-            width: sentences
-                .iter()
-                .map(|sentence| sentence.chars().count())
-                .max()
-                .unwrap_or(0)
-                .min(SENTENCE + 1),
+            width: (sentences.iter().map(|it| it.chars().count()).max())
+                .map_or(0, |longest| longest.min(SENTENCE + 1)),
             sentences,
             understood: None,
             asks: args.reading.interactive,
@@ -82,9 +70,7 @@ impl Terminal {
     pub(super) fn end(mut self, file: &StepsFile, output: Option<&Path>, run_dir: &Path) {
         // What can't be kept was said, and the result itself comes now.
         let _ = self.kept.keep(file);
-        if let Some(bar) = self.live.take() {
-            bar.finish_and_clear();
-        }
+        self.live.end();
         let style = self.style;
         let total = self.sentences.len();
         let mut facts = vec![match file.test_steps.len() {
@@ -107,7 +93,7 @@ impl Terminal {
         // The page itself was not to be had: no action says so.
         let is_of_page = |error: &&ErrorInfo| error.step_id.is_none() && error.action.is_none();
         for error in file.errors.iter().filter(is_of_page) {
-            let mark = style.bad(style.symbol("✗", "x"));
+            let mark = style.mark(false);
             let message = printable(&error.message);
             text.push_str(&format!("  {mark} {}: {message}\n", error.code));
         }
@@ -123,9 +109,7 @@ impl Terminal {
 
     /// What is said of a parse that somebody broke off. `run_dir` is what people call the run directory.
     pub(super) fn interrupted(mut self, run_dir: &Path) {
-        if let Some(bar) = self.live.take() {
-            bar.finish_and_clear();
-        }
+        self.live.end();
         let total = self.sentences.len();
         let text = match self.kept.n_steps() {
             0 => "interrupted before any step was recorded".to_owned(),
@@ -138,21 +122,16 @@ impl Terminal {
     }
 
     fn print(&self, line: &str) {
-        match &self.live {
-            Some(bar) => bar.suspend(|| stderr_line(line)),
-            None => stderr_line(line),
-        }
+        self.live.above(|| stderr_line(line));
     }
 
     fn ended(&self, ordinal: usize, marked: &Marked<'_>, took: Duration) {
         let style = self.style;
         let (mark, failure) = match marked {
-            Marked::Done(outcome) if outcome.warnings.is_empty() => {
-                (style.good(style.symbol("✓", "ok")), None)
-            }
+            Marked::Done(outcome) if outcome.observed.warnings.is_empty() => (style.mark(true), None),
             Marked::Done(_) => (style.doubtful(style.symbol("✓", "ok")), None),
             Marked::Failed(failure) if is_unclear(failure) => (style.bad("?"), Some(*failure)),
-            Marked::Failed(failure) => (style.bad(style.symbol("✗", "x")), Some(*failure)),
+            Marked::Failed(failure) => (style.mark(false), Some(*failure)),
             Marked::Warned(failure) => (style.doubtful("!"), Some(*failure)),
             Marked::NotTried | Marked::Skipped => (style.faint(style.symbol("–", "-")), None),
         };
@@ -189,19 +168,17 @@ impl Terminal {
 
     /// What deserves a second look though all went well.
     fn outcome(&self, outcome: &Outcome) {
-        let mut observed = outcome.observed();
+        let mut observed = outcome.observed.clone();
         // A dialog that nobody expected is a warning.
         observed.dialogs.retain(|dialog| {
             let said = format!("`{}`", dialog.message);
-            !outcome
-                .warnings
-                .iter()
-                .any(|warning| warning.contains(&said))
+            let mut warnings = outcome.observed.warnings.iter();
+            !warnings.any(|warning| warning.contains(&said))
         });
-        for note in browser_notes(&Json::Object(observed.to_json())) {
+        for note in browser_notes(&json!(observed)) {
             self.print(&format!("        {}", printable(&note)));
         }
-        for warning in &outcome.warnings {
+        for warning in &outcome.observed.warnings {
             self.indented(&self.style.doubtful("warning:"), warning);
         }
     }
@@ -260,7 +237,7 @@ impl ParseObserver for Terminal {
             ParseEvent::Opening { url } => self.print(&self.style.strong(&printable(url))),
             ParseEvent::Begun { ordinal, .. } => {
                 self.understood = None;
-                if let Some(bar) = &self.live {
+                if let Some(bar) = self.live.bar() {
                     bar.set_prefix(format!("  {:>3}", ordinal + 1));
                     bar.set_message(self.sentences.get(*ordinal).cloned().unwrap_or_default());
                     bar.reset_elapsed();
@@ -268,7 +245,7 @@ impl ParseObserver for Terminal {
                 }
             }
             ParseEvent::Asking { ordinal } => {
-                if let Some(bar) = &self.live {
+                if let Some(bar) = self.live.bar() {
                     let sentence = self.sentences.get(*ordinal).map_or("", String::as_str);
                     bar.set_message(format!("{sentence}  asking the model"));
                 }
@@ -286,7 +263,7 @@ impl ParseObserver for Terminal {
                 marked,
                 took,
             } => {
-                if let Some(bar) = &self.live {
+                if let Some(bar) = self.live.bar() {
                     bar.disable_steady_tick();
                 }
                 self.ended(*ordinal, marked, *took);
@@ -353,14 +330,6 @@ fn choice(answer: &str, proposal: &Proposal) -> Option<Choice> {
             Some(Choice::Go)
         }
         _ => None,
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.live {
-            bar.finish_and_clear();
-        }
     }
 }
 

@@ -1,13 +1,11 @@
 //! `play` of a tool-call scenario: what is settled before it begins, and the run.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_replay::{self as replay, DEMO_SERVER, Screenshots, is_built_in, prepare as trace};
 use cuecard_report::Style;
 use cuecard_report::junit::JunitReport;
-use cuecard_report::play_json::IncludeResults;
 use cuecard_report::play_terminal::label;
 use cuecard_runner::prepare::{
     CallsContext, CallsRequest, PreparedCalls, Resumption, begin_journal, lacks_output,
@@ -24,12 +22,12 @@ use super::options::Options;
 use super::reports::Subject;
 use super::resume;
 use super::run::{Ending, Opening, Run};
-use crate::args::{self, PlayArgs};
+use crate::args::PlayArgs;
 use crate::commands::browser_stage;
-use crate::commands::stop::Stop;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::Output;
+use crate::output::counted;
 use crate::output_files::check_used;
 
 /// Everything that is known before anything runs.
@@ -50,9 +48,12 @@ pub(super) fn prepare(
     mut options: Options,
     file: &Path,
     source: &SourceFile,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<Prepared, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
     let mut found = browser_stage::unused(
         &args.browser,
         "a tool-call scenario only uses a browser through its MCP servers",
@@ -70,6 +71,13 @@ pub(super) fn prepare(
     variable_args.secrets.extend_from_slice(&hashed);
     let mut variables = inputs::variables_of(&variable_args, environment);
     let for_config = std::mem::take(&mut variables.environment);
+    let find_config = |explicit: Option<&Path>| {
+        Config::find(&ConfigSearch {
+            explicit,
+            working_directory: &options.working_directory,
+            environment: &for_config,
+        })
+    };
     let asked = CallsRequest {
         given: &mut |scenario| {
             for name in &asked_secrets {
@@ -90,23 +98,22 @@ pub(super) fn prepare(
         strict: args.strict,
         found,
         has_config: args.servers.config.is_some(),
-        config: &|| {
-            Config::find(&ConfigSearch {
-                explicit: args.servers.config.as_deref(),
-                working_directory: &options.working_directory,
-                environment: &for_config,
-            })
-        },
+        config: &|| find_config(args.servers.config.as_deref()),
         resumed: resumption.as_mut(),
     };
     let calls = prepare_calls(source, asked)?;
     check_used(&super::results(args), &effects(&calls)).map_err(Stop::invalid)?;
-    output.diagnostics(&calls.warnings, args.json, &calls.redactor);
+    output.redacted(&calls.warnings, &calls.redactor);
     options.policy.protect([file.to_owned()]);
     options
         .policy
         .protect(options.variables.env.env_file.clone());
-    options.policy.protect(calls.config.own_files());
+    // What a project's config says is started later, if this run has another one.
+    let other = args.servers.config.is_some().then(|| find_config(None));
+    for config in other.iter().flatten().chain([&calls.config]) {
+        options.policy.protect(config.own_files());
+        options.policy.protect_named(config.words());
+    }
     options.policy.protect(super::results(args));
     Ok(Prepared {
         title: title(&calls, resumption.as_ref(), output.stderr),
@@ -122,10 +129,9 @@ pub(super) fn prepare(
 pub(super) async fn play_calls(
     args: &PlayArgs,
     prepared: Prepared,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
     stop: &CancellationToken,
-) -> ExitCode {
+) -> Result<ExitCode, Stop> {
     let (calls, options) = (prepared.calls, prepared.options);
     let (scenario, range) = (calls.scenario.clone(), calls.range.clone());
     let mut resumption = prepared.resumption;
@@ -144,11 +150,7 @@ pub(super) async fn play_calls(
                 scenario.steps_in(&calls.range),
             ),
             url: None,
-            include: match args.include_results {
-                args::IncludeResults::True => IncludeResults::Always,
-                args::IncludeResults::False => IncludeResults::Never,
-                args::IncludeResults::OnFailure => IncludeResults::OnFailure,
-            },
+            include: args.include_results,
         },
         file: &prepared.file,
         reports: &options.reports,
@@ -168,12 +170,9 @@ pub(super) async fn play_calls(
             None => begin_journal(dir, &scenario, &range, &calls.bindings, &calls.redactor),
         }),
     };
-    let mut run = match Run::begin(args, output, opening) {
-        Ok(run) => run,
-        Err(exit) => return exit,
-    };
+    let mut run = Run::begin(args, &context.output, opening)?;
     let (play, mut toolbox) = calls.into_play(CallsContext {
-        environment,
+        environment: &context.environment,
         working_directory: options.working_directory,
         policy: options.policy,
         timeout: options.timeout,
@@ -202,15 +201,13 @@ pub(super) async fn play_calls(
     let unfinished = played.unfinished.filter(|_| has_more);
     run.recorder.commit();
     let lacking = unfinished.and_then(|_| lacks_output(&run.dir, &scenario));
-    run.finish(
-        &played,
-        Ending {
-            warning,
-            unfinished: unfinished.filter(|_| lacking.is_none()),
-            words: lacking.map(|lacking| format!("  it can't be resumed: {}", lacking.message)),
-            ..Ending::default()
-        },
-    )
+    let ending = Ending {
+        warning,
+        unfinished: unfinished.filter(|_| lacking.is_none()),
+        words: lacking.map(|lacking| format!("  it can't be resumed: {}", lacking.message)),
+        ..Ending::default()
+    };
+    Ok(run.finish(&played, ending))
 }
 
 /// That no step passed of a run that did.
@@ -230,11 +227,7 @@ fn effects(calls: &PreparedCalls) -> Effects {
 fn title(calls: &PreparedCalls, resumption: Option<&Resumption>, style: Style) -> String {
     let (scenario, range, config) = (&calls.scenario, &calls.range, &calls.config);
     let total = scenario.steps_in(range).len();
-    let steps = if total == 1 {
-        "1 step".to_owned()
-    } else {
-        format!("{total} steps")
-    };
+    let steps = counted(total, "step");
     let effects = effects(calls);
     let servers: Vec<String> = effects
         .servers

@@ -1,7 +1,5 @@
 //! `play --dry-run`: what can be known without side effects; with `--connect` the servers are asked too.
 
-use std::ffi::OsString;
-
 use cuecard_replay::{Connections, Pool, forbidden, known_servers, mistakes, refused_for_text};
 use cuecard_report::diagnostics::list_to_json;
 use cuecard_runtime::clock::Clock;
@@ -19,9 +17,10 @@ use super::calls::Prepared;
 use super::terminal::Terminal;
 use crate::args::PlayArgs;
 use crate::commands::connect;
-use crate::commands::effects::{effects_json, effects_line, effects_list};
+use crate::commands::effects::{effects_line, effects_list};
+use crate::context::Context;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{counted, stderr, stdout};
 
 /// This much of a step's parameters is shown, in characters.
 const MOST_SHOWN: usize = 500;
@@ -29,10 +28,13 @@ const MOST_SHOWN: usize = 500;
 pub(super) async fn preview(
     args: &PlayArgs,
     prepared: Prepared,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
     stop: &CancellationToken,
 ) -> ExitCode {
+    let Context {
+        environment,
+        output,
+    } = context;
     let calls = prepared.calls;
     let scenario = calls.scenario.clone();
     let in_range: Vec<usize> = (0..scenario.steps.len())
@@ -65,7 +67,7 @@ pub(super) async fn preview(
     if args.connect {
         let mut recorder = Recorder::new(Clock::start(), calls.redactor);
         recorder.tell(Box::new(Terminal::new(args, output, &prepared.labels)));
-        let mut pool = Pool::new(calls.config, environment.to_vec(), prepared.options.timeout);
+        let mut pool = Pool::new(calls.config, environment.clone(), prepared.options.timeout);
         let steps = || in_range.iter().copied();
         let here = calls
             .bindings
@@ -87,7 +89,7 @@ pub(super) async fn preview(
         return ExitCode::Interrupted;
     }
     connect::show(&connections.connected, output);
-    output.diagnostics(&found, args.json, &redactor);
+    output.redacted(&found, &redactor);
     let exit = connect::exit_code(&found);
     if args.json {
         let mut document = json!({
@@ -108,8 +110,8 @@ pub(super) async fn preview(
                 })
             }).collect::<Vec<_>>(),
             "answers": answered(&scenario).map(|(kind, count)| (kind.key().to_owned(), Json::from(count))).collect::<serde_json::Map<_, _>>(),
-            "effects": effects_json(&would_do),
-            "connected": connect::document(&connections.connected),
+            "effects": would_do,
+            "connected": connections.connected,
             "diagnostics": list_to_json(&found),
         });
         redactor.json(&mut document);
@@ -197,8 +199,7 @@ fn plan<'a>(
         }
         if let Some(for_each) = &step.for_each {
             let list = match bindings.known(&for_each.list) {
-                Json::Array(items) if items.len() == 1 => "1 element".to_owned(),
-                Json::Array(items) => format!("{} elements", items.len()),
+                Json::Array(items) => counted(items.len(), "element"),
                 list => as_text(&list).into_owned(),
             };
             plan.push_str(&format!("  for each of {}", redactor.text(&list)));

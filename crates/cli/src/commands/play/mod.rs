@@ -11,7 +11,6 @@ mod several;
 mod terminal;
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_report::diagnostics::list_to_json;
@@ -19,48 +18,36 @@ use cuecard_runner::check::PLAYED;
 use cuecard_runtime::collect::collect;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
-use cuecard_source::value::Redactor;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use self::options::Options;
 use super::list;
-use super::stop::Stop;
 use crate::args::PlayArgs;
 use crate::asynchronous::asynchronously;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output::{Output, stdout};
 use crate::output_files::{check_overwriting, clear_results};
 
 /// Plays one file or several.
-pub(crate) fn run(
-    args: &PlayArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &PlayArgs, context: &Context) -> Result<ExitCode, Stop> {
     // What stops it before the results of an earlier run are removed may be that one would overwrite a scenario.
     let named: Vec<_> = args.files.iter().map(|file| list::named(file)).collect();
     if let Err(error) = clear(args, named.iter().flatten()) {
-        return refused(args, &Stop::invalid(error), output);
+        return Err(Stop::invalid(error).with_document(|stop| document(args, stop)));
     }
-    let refused = |stopped| {
-        let exit = refused(args, &stopped, output);
-        let problems = reports::of_refusal(args, &stopped, &document(args, &stopped));
-        output.diagnostics(&problems, args.json, &Redactor::default());
-        exit
-    };
     let settled = settle(args, named).and_then(|files| Ok((files, Options::of(args)?)));
-    let (files, options) = match settled {
-        Ok(settled) => settled,
-        Err(stopped) => return refused(stopped),
-    };
-    match files.as_slice() {
-        [file] if !is_several(args) => {
-            run_one(args, options, file, environment, output).unwrap_or_else(refused)
-        }
-        files => several::play(args, &options, files, environment, output),
-    }
+    let played = settled.and_then(|(files, options)| match files.as_slice() {
+        [file] if !is_several(args) => run_one(args, options, file, context),
+        files => several::play(args, options, files, context),
+    });
+    played.map_err(|mut stop| {
+        let document = document(args, &stop);
+        let problems = reports::of_refusal(args, &stop, &document);
+        stop.diagnostics.extend(problems);
+        stop.with_document(|_| document)
+    })
 }
 
 /// Whether there is one report on all files instead of one on a file.
@@ -77,9 +64,8 @@ fn settle(args: &PlayArgs, named: Vec<Result<PathBuf, Diagnostic>>) -> Result<Ve
     ];
     let for_one = for_one.into_iter().find(|(_, is_given)| *is_given);
     if let (true, Some((one, _))) = (is_several(args), for_one) {
-        let diagnostic = Diagnostic::error(codes::ARGUMENT, format!("{one} is for a single file"))
-            .with_help("play the files one by one");
-        return Err(Stop::invalid(diagnostic));
+        let message = format!("{one} is for a single file");
+        return Err(Stop::argument(message, "play the files one by one"));
     }
     // Nothing is played before all files are found and can be read.
     let named: Vec<PathBuf> = named
@@ -92,7 +78,7 @@ fn settle(args: &PlayArgs, named: Vec<Result<PathBuf, Diagnostic>>) -> Result<Ve
     found.extend(unplayable.flat_map(|file| errors_of(file)));
     match found.is_empty() {
         true => Ok(files),
-        false => Err(Stop(found, ExitCode::Invalid)),
+        false => Err(Stop::invalid(found)),
     }
 }
 
@@ -135,42 +121,35 @@ fn prepare(
     args: &PlayArgs,
     options: Options,
     file: &Path,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<Ready, Stop> {
     let source = inputs::read_source(file).map_err(Stop::invalid)?;
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
         if args.resume.run.is_some() {
             let message = "only runs of tool-call scenarios can be resumed";
-            let error = Diagnostic::error(codes::ARGUMENT, message);
-            return Err(Stop::invalid(
-                error.with_help("start at a step with `--start`"),
-            ));
+            return Err(Stop::argument(message, "start at a step with `--start`"));
         }
-        let steps = browser_steps::ready(args, options, file, source, environment, output)?;
+        let steps = browser_steps::ready(args, options, file, source, context)?;
         return Ok(Ready::Steps(Box::new(steps)));
     }
-    let calls = calls::prepare(args, options, file, &source, environment, output)?;
+    let calls = calls::prepare(args, options, file, &source, context)?;
     Ok(Ready::Calls(Box::new(calls)))
 }
 
 impl Ready {
     /// Plays it, or says what it would do.
-    async fn play(
-        self,
-        args: &PlayArgs,
-        environment: &[(OsString, OsString)],
-        output: &Output,
-        stop: &CancellationToken,
-    ) -> ExitCode {
-        match self {
-            Self::Steps(steps) if args.dry_run => browser_steps::preview(&steps),
+    async fn play(self, args: &PlayArgs, context: &Context, stop: &CancellationToken) -> ExitCode {
+        let output = &context.output;
+        let played = match self {
+            Self::Steps(steps) if args.dry_run => Ok(browser_steps::preview(&steps)),
             Self::Steps(steps) => browser_steps::play_steps(args, &steps, output, stop).await,
             Self::Calls(calls) if args.dry_run => {
-                dry_run::preview(args, *calls, environment, output, stop).await
+                Ok(dry_run::preview(args, *calls, context, stop).await)
             }
-            Self::Calls(calls) => calls::play_calls(args, *calls, environment, output, stop).await,
-        }
+            Self::Calls(calls) => calls::play_calls(args, *calls, context, stop).await,
+        };
+        // The document of `--json` may have begun.
+        played.unwrap_or_else(|stop| stop.print(output))
     }
 }
 
@@ -178,11 +157,10 @@ fn run_one(
     args: &PlayArgs,
     options: Options,
     file: &Path,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<ExitCode, Stop> {
-    let ready = prepare(args, options, file, environment, output)?;
-    let exit = asynchronously(async |stop| ready.play(args, environment, output, &stop).await);
+    let ready = prepare(args, options, file, context)?;
+    let exit = asynchronously(async |stop| ready.play(args, context, &stop).await);
     Ok(exit.unwrap_or_else(|exit| exit))
 }
 
@@ -214,16 +192,6 @@ fn clear<'p>(
     Ok(())
 }
 
-/// Shows why nothing is played.
-fn refused(args: &PlayArgs, stopped: &Stop, output: &Output) -> ExitCode {
-    let Stop(diagnostics, exit) = stopped;
-    output.diagnostics(diagnostics, args.json, &Redactor::default());
-    if args.json {
-        stdout(&format!("{:#}\n", document(args, stopped)));
-    }
-    *exit
-}
-
 /// The document of one file, or of several, of which none is played.
 fn document(args: &PlayArgs, stopped: &Stop) -> serde_json::Value {
     let mut document = not_run(stopped);
@@ -234,13 +202,14 @@ fn document(args: &PlayArgs, stopped: &Stop) -> serde_json::Value {
 }
 
 /// The document of a run that did not begin.
-fn not_run(Stop(diagnostics, exit): &Stop) -> serde_json::Value {
+fn not_run(stop: &Stop) -> serde_json::Value {
+    let diagnostics = &stop.diagnostics;
     let first = diagnostics
         .iter()
         .find(|diagnostic| diagnostic.severity == Severity::Error);
     json!({
         "success": false,
-        "status": if *exit == ExitCode::Invalid { "invalid" } else { "blocked" },
+        "status": if stop.exit == ExitCode::Invalid { "invalid" } else { "blocked" },
         "error": first.map(|diagnostic| diagnostic.message.as_str()),
         "step_results": [],
         "diagnostics": list_to_json(diagnostics),

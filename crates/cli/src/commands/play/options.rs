@@ -9,8 +9,7 @@ use cuecard_source::diagnostic::Diagnostic;
 
 use super::reports::{Report, SharedPart};
 use crate::args::{PlayArgs, VariableArgs};
-use crate::commands::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::Stop;
 use crate::inputs;
 
 /// The arguments, checked.
@@ -60,7 +59,7 @@ impl Options {
                 working_directory,
                 warnings: warning.into_iter().collect(),
             }),
-            _ => Err(Stop(errors, ExitCode::Invalid)),
+            _ => Err(Stop::invalid(errors)),
         }
     }
 }

@@ -15,15 +15,15 @@ use cuecard_report::play_html::PlayHtml;
 use cuecard_report::play_index::{IndexEntry, write_index};
 use cuecard_report::play_json::{IncludeResults, PlayJson};
 use cuecard_runtime::tap::Listener;
-use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, Redactor, without_credentials};
 use cuecard_trace::{Event, EventData};
 
 use crate::args::PlayArgs;
-use crate::commands::stop::Stop;
+use crate::context::Stop;
 use crate::inputs::io_reason;
 use crate::output::{Output, stderr_line};
-use crate::output_files::{Written, create, create_kept};
+use crate::output_files::{self, Written, create, create_kept};
 
 /// A report of what was played, to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,38 +37,16 @@ pub(super) enum Report {
 impl Report {
     /// The kind and file of `--report KIND:FILE`.
     pub(super) fn parse(report: &str) -> Result<Self, Diagnostic> {
-        const KINDS: &[&str] = &["junit", "html"];
-        let (kind, file) = report.split_once(':').unwrap_or((report, ""));
-        if !KINDS.contains(&kind) {
-            let mut error =
-                Diagnostic::error(codes::ARGUMENT, format!("unknown report format `{kind}`"));
-            error.help = Some(match did_you_mean(kind, KINDS.iter().copied()) {
-                Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
-                None => format!("available reports: {}:FILE", KINDS.join(":FILE, ")),
-            });
-            return Err(error);
-        }
-        if file.is_empty() {
-            return Err(Diagnostic::error(
-                codes::ARGUMENT,
-                format!("`--report {report}` has no file name"),
-            )
-            .with_help(format!("write --report {kind}:FILE")));
-        }
-        let file = PathBuf::from(file);
-        Ok(match kind {
-            "html" => Self::Html(file),
-            _ => Self::Junit(file),
+        Ok(match output_files::report(report, &["junit", "html"])? {
+            ("html", file) => Self::Html(file.into()),
+            (_, file) => Self::Junit(file.into()),
         })
     }
 }
 
 /// Writes the reports on a run that did not begin: why it did not. The problems that come of it.
-pub(super) fn of_refusal(
-    args: &PlayArgs,
-    Stop(found, exit): &Stop,
-    document: &Json,
-) -> Vec<Diagnostic> {
+pub(super) fn of_refusal(args: &PlayArgs, stop: &Stop, document: &Json) -> Vec<Diagnostic> {
+    let found = &stop.diagnostics;
     let files: Vec<String> = args
         .files
         .iter()
@@ -105,7 +83,7 @@ pub(super) fn of_refusal(
         Report::Html(path) => write(&path, &|file| {
             let entry = IndexEntry {
                 file: files.clone(),
-                status: super::status(*exit),
+                status: super::status(stop.exit),
                 error: document["error"].as_str().map(str::to_owned),
                 page: None,
             };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_replay::{Played, prepare as trace};
+use cuecard_report::PlayTotals;
 use cuecard_report::play_terminal::counts;
-use cuecard_report::{PlayTotals, diagnostics};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::journal::Journal;
 use cuecard_runtime::run_dir::RunDir;
@@ -22,9 +22,10 @@ use super::reports::{Report, Reports, SharedPart, Subject, name_reports};
 use super::resume;
 use super::terminal::Terminal;
 use crate::args::PlayArgs;
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
-use crate::output::{Output, stderr, stderr_line, stdout};
+use crate::output::{Output, stderr, stderr_line};
 use crate::output_files::{run_dir, unwritable_run};
 
 /// Begins the journal of the run in a folder.
@@ -96,12 +97,10 @@ impl<'a> Run<'a> {
         args: &'a PlayArgs,
         output: &'a Output,
         opening: Opening<'_>,
-    ) -> Result<Self, ExitCode> {
+    ) -> Result<Self, Stop> {
         let redactor = opening.redactor.clone();
-        Self::open(args, output, opening).map_err(|diagnostic| {
-            output.diagnostic(&diagnostic, args.json, &redactor);
-            ExitCode::CouldNotRun
-        })
+        let opened = Self::open(args, output, opening);
+        opened.map_err(|found| Stop::could_not_run(found).redacted(&redactor))
     }
 
     fn open(
@@ -188,10 +187,11 @@ impl<'a> Run<'a> {
         let _ = dir.describe(&description);
         let shown_dir = args.runs.run_dir.join(dir.id());
         if let Some(warning) = &ending.warning {
-            output.diagnostic(warning, args.json, &redactor);
+            output.redacted(std::slice::from_ref(warning), &redactor);
         }
         if let Some(failure) = &played.failure {
-            show_failure(output, failure, args.json, &redactor);
+            stderr_line("");
+            output.redacted(std::slice::from_ref(failure), &redactor);
         }
         let mut hints = Vec::new();
         if let Some(step) = ending.unfinished {
@@ -235,17 +235,11 @@ impl<'a> Run<'a> {
             let message = "the trace was deleted during the run";
             problems.push(Diagnostic::error(codes::FILE_WRITE, message));
         }
-        let counted = |style| {
-            let verdict = ExitCode::from(played.verdict).verdict(style);
-            format!("{verdict}: {}", counts(style, &played.summary, played.took))
-        };
-        match args.json {
-            true => stderr_line(&format!("\n{}", counted(output.stderr))),
-            false => {
-                stderr_line("");
-                stdout(&format!("{}\n", counted(output.stdout)));
-            }
-        }
+        let style = output.summary_style();
+        let verdict = ExitCode::from(played.verdict).verdict(style);
+        let counts = counts(style, &played.summary, played.took);
+        stderr_line("");
+        output.summary(&format!("{verdict}: {counts}"));
         let totals = totals(played, &shown_dir, ending.more, &redactor);
         match reports.end(&totals, started, &redactor) {
             Err(diagnostic) => problems.push(diagnostic),
@@ -262,7 +256,7 @@ impl<'a> Run<'a> {
         if let Some(words) = &ending.words {
             stderr_line(&output.stderr.faint(words));
         }
-        output.diagnostics(&problems, args.json, &redactor);
+        output.redacted(&problems, &redactor);
         match ExitCode::from(played.verdict) {
             exit if !problems.is_empty() => exit.worst(ExitCode::CouldNotRun),
             ExitCode::Passed if ending.has_drifted => ExitCode::Drifted,
@@ -292,17 +286,5 @@ fn totals(
         trace_path: run_dir.join("trace.jsonl").display().to_string(),
         screenshots: screenshots.map(|path| path.display().to_string()).collect(),
         more,
-    }
-}
-
-/// Why the run failed.
-fn show_failure(output: &Output, failure: &Diagnostic, json: bool, redactor: &Redactor) {
-    stderr_line("");
-    let rendered = diagnostics::render(failure, output.stderr);
-    stderr(&redactor.text(&rendered));
-    if json {
-        let mut line = diagnostics::to_json(failure);
-        redactor.json(&mut line);
-        stderr_line(&line.to_string());
     }
 }

@@ -2,7 +2,6 @@
 //! with reports on all of them together.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +12,6 @@ use cuecard_report::junit::{self, JunitSuite};
 use cuecard_report::play_index::{IndexEntry, write_index};
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
-use cuecard_source::value::Redactor;
 use serde_json::{Value as Json, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
@@ -23,10 +21,10 @@ use super::reports::{Part, Report, SharedPart, name_reports, unwritable};
 use super::{Ready, not_run, prepare, status};
 use crate::args::{PlayArgs, VariableArgs};
 use crate::asynchronous::{asynchronously, on_this_thread};
-use crate::commands::stop::Stop;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
-use crate::output::{Output, Printed, counted, keeping_printed, stderr, stderr_line, stdout};
+use crate::output::{Output, Printed, counted, keeping_printed, stderr_line, stdout};
 use crate::output_files::{Written, create_kept};
 
 /// What reports say of a file that was left out since the run was interrupted.
@@ -41,29 +39,18 @@ const STACK: usize = 8 << 20;
 /// Plays the files.
 pub(super) fn play(
     args: &PlayArgs,
-    options: &Options,
+    mut options: Options,
     files: &[PathBuf],
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+    context: &Context,
+) -> Result<ExitCode, Stop> {
+    let variables = inputs::with_json_files(&options.variables);
+    options.variables = variables.map_err(Stop::invalid)?;
+    let options = &options;
     let mut summary = match Summary::begin(args, options, files) {
         Ok(summary) => summary,
-        Err(diagnostic) => {
-            output.diagnostic(&diagnostic, args.json, &Redactor::default());
-            return ExitCode::CouldNotRun;
-        }
+        // The document of `--json` may have begun.
+        Err(found) => return Ok(Stop::could_not_run(found).print(&context.output)),
     };
-    let with_files = Options {
-        variables: match inputs::with_json_files(&options.variables) {
-            Ok(variables) => variables,
-            Err(diagnostic) => {
-                output.diagnostic(&diagnostic, args.json, &Redactor::default());
-                return ExitCode::Invalid;
-            }
-        },
-        ..options.clone()
-    };
-    let options = &with_files;
     let given = &options.variables;
     let has_names = !(given.variables.is_empty()
         && given.json_variables.is_empty()
@@ -78,8 +65,7 @@ pub(super) fn play(
         options,
         files,
         texts: &texts,
-        environment,
-        output,
+        context,
     };
     // Before anything is played, since it may ask for secrets.
     let waiting = (0..files.len()).map(|idx| keeping_printed(|| session.prepare(idx)));
@@ -123,7 +109,7 @@ pub(super) fn play(
         });
         ended.unwrap_or_else(|exit| exit)
     });
-    summary.end(ended, output)
+    Ok(summary.end(ended, &context.output))
 }
 
 /// Tells what came of the files in their order, whichever comes first.
@@ -148,8 +134,7 @@ struct Session<'a> {
     files: &'a [PathBuf],
     /// The texts of the files, if there are variables to look for in them.
     texts: &'a [String],
-    environment: &'a [(OsString, OsString)],
-    output: &'a Output,
+    context: &'a Context,
 }
 
 /// A file before it is played: the part of the reports that is its own, and what to play or why not. A file that is right
@@ -166,8 +151,8 @@ impl Waiting {
             found.severity == Severity::Error && found.code != codes::VARIABLE_MISSING
         };
         let stopped = self.ready.as_ref().err().and_then(Option::as_ref);
-        stopped.is_some_and(|Stop(found, exit)| {
-            *exit == ExitCode::Invalid && found.iter().any(is_of_file)
+        stopped.is_some_and(|stop| {
+            stop.exit == ExitCode::Invalid && stop.diagnostics.iter().any(is_of_file)
         })
     }
 }
@@ -195,7 +180,7 @@ impl Session<'_> {
             let exit = match waiting.ready {
                 Ok(ready) => {
                     before.print();
-                    let played = ready.play(self.args, self.environment, self.output, stop);
+                    let played = ready.play(self.args, self.context, stop);
                     Some(played.await)
                 }
                 Err(stopped) => self.refused(idx, stopped, before, &part),
@@ -211,10 +196,8 @@ impl Session<'_> {
         sender: &UnboundedSender<Done>,
         stop: &CancellationToken,
     ) {
-        let output = Output {
-            is_live: false,
-            ..self.output.clone()
-        };
+        let mut context = self.context.clone();
+        context.output.is_live = false;
         while !stop.is_cancelled()
             && let Some((idx, (waiting, before))) = next()
         {
@@ -222,9 +205,8 @@ impl Session<'_> {
             let (exit, printed) = keeping_printed(|| match ready {
                 Ok(ready) => {
                     before.print();
-                    let played = on_this_thread(async || {
-                        ready.play(self.args, self.environment, &output, stop).await
-                    });
+                    let played =
+                        on_this_thread(async || ready.play(self.args, &context, stop).await);
                     Some(played.unwrap_or_else(|exit| exit))
                 }
                 Err(stopped) => self.refused(idx, stopped, before, &part),
@@ -254,13 +236,7 @@ impl Session<'_> {
             variables: self.variables(idx),
             ..self.options.clone()
         };
-        let ready = prepare(
-            self.args,
-            options,
-            &self.files[idx],
-            self.environment,
-            self.output,
-        );
+        let ready = prepare(self.args, options, &self.files[idx], self.context);
         Waiting {
             part,
             ready: ready.map_err(Some),
@@ -292,9 +268,8 @@ impl Session<'_> {
         let (document, exit) = match &stopped {
             Some(stopped) => {
                 before.print();
-                self.output
-                    .diagnostics(&stopped.0, self.args.json, &Redactor::default());
-                (not_run(stopped), Some(stopped.1))
+                self.context.output.diagnostics(&stopped.diagnostics);
+                (not_run(stopped), Some(stopped.exit))
             }
             None => {
                 let document =
@@ -302,7 +277,7 @@ impl Session<'_> {
                 (document, None)
             }
         };
-        let diagnostics = stopped.iter().flat_map(|Stop(diagnostics, _)| diagnostics);
+        let diagnostics = stopped.iter().flat_map(|stop| &stop.diagnostics);
         let reasons = diagnostics.map(|found| (found.code.name(), found.message.as_str()));
         let left_out = exit.is_none().then_some(("", OTHERS_HAVE_ERRORS));
         let file = shown(&self.files[idx]);
@@ -316,10 +291,8 @@ impl Session<'_> {
 
     fn no_thread(&self, error: &io::Error) -> ExitCode {
         let message = format!("failed to start a thread: {}", io_reason(error));
-        let diagnostic = Diagnostic::error(codes::TEST_RUN, message);
-        self.output
-            .diagnostic(&diagnostic, self.args.json, &Redactor::default());
-        ExitCode::CouldNotRun
+        let found = Diagnostic::error(codes::TEST_RUN, message);
+        Stop::could_not_run(found).print(&self.context.output)
     }
 }
 
@@ -442,18 +415,14 @@ impl<'a> Summary<'a> {
         self.write_json(&format!("\n  ]{totals}\n}}\n"));
         let written = self.write_reports();
         self.note(written);
-        let line = self.line(exit, output);
-        match self.args.json {
-            true => stderr(&line),
-            false => stdout(&line),
-        }
+        output.summary(&self.line(exit, output.summary_style()));
         let problem = match self.error.take() {
             Some(error) => Some(unwritable(&error)),
             None => self.kept.iter().find_map(Written::problem),
         };
         match problem {
             Some(problem) => {
-                output.diagnostic(&problem, self.args.json, &Redactor::default());
+                output.diagnostic(&problem);
                 exit.worst(ExitCode::CouldNotRun)
             }
             None => {
@@ -538,11 +507,7 @@ impl<'a> Summary<'a> {
     }
 
     /// `✗ failed: 3 files · 1 passed · 1 failed (b.json) · 1 not played`.
-    fn line(&self, exit: ExitCode, output: &Output) -> String {
-        let style: Style = match self.args.json {
-            true => output.stderr,
-            false => output.stdout,
-        };
+    fn line(&self, exit: ExitCode, style: Style) -> String {
         let word = match self.args.dry_run {
             true => "can be played",
             false => "passed",
@@ -572,6 +537,6 @@ impl<'a> Summary<'a> {
         if not_played > 0 {
             facts.push(format!("{not_played} not played"));
         }
-        format!("{}: {}\n", exit.verdict(style), facts.join(style.dot()))
+        format!("{}: {}", exit.verdict(style), facts.join(style.dot()))
     }
 }

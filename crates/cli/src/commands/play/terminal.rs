@@ -16,10 +16,11 @@ use cuecard_source::value::{Json, cut, printable, printable_lines};
 use cuecard_tool_call::model::BuiltinTool;
 use cuecard_tool_call::script::step_of_call;
 use cuecard_trace::{ErrorHappened, Event, EventData, StepStatus, ToolCall, ToolResult};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::ProgressState;
 
 use crate::args::PlayArgs;
 use crate::output::{Output, Stderr, stderr_line};
+use crate::waiting::LiveLine;
 
 /// `--debug` shows this much of parameters and results.
 const DEBUG_CUT: usize = 500;
@@ -41,7 +42,7 @@ pub(super) struct Terminal {
     list: StepList,
     style: Style,
     out: BufWriter<Stderr>,
-    live: Option<ProgressBar>,
+    live: LiveLine,
     debug: bool,
     verbose: bool,
     /// The level of each `sandy__log` that was called, by the id of its call.
@@ -72,27 +73,16 @@ impl Terminal {
     pub(super) fn new(args: &PlayArgs, output: &Output, steps: &[(u64, String, String)]) -> Self {
         let is_called = Arc::new(AtomicBool::new(false));
         let waits = is_called.clone();
-        let live = output.is_live.then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            let ticks = if output.stderr.unicode {
-                "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "
-            } else {
-                "|/-\\ "
+        // Writing into a string can't fail.
+        let took = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let waiting = match state.elapsed() > SHOWN_AFTER && waits.load(Relaxed) {
+                true => ", waiting for its answer",
+                false => "",
             };
-            if let Ok(template) = ProgressStyle::with_template("{prefix} {spinner} {msg}{took}") {
-                // Writing into a string can't fail.
-                let took = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                    let waiting = if state.elapsed() > SHOWN_AFTER && waits.load(Relaxed) {
-                        ", waiting for its answer"
-                    } else {
-                        ""
-                    };
-                    let _ = write!(out, "  {}{waiting}", duration(state.elapsed()));
-                };
-                bar.set_style(template.tick_chars(ticks).with_key("took", took));
-            }
-            bar
-        });
+            let _ = write!(out, "  {}{waiting}", duration(state.elapsed()));
+        };
+        let template = "{prefix} {spinner} {msg}{took}";
+        let live = LiveLine::new(output, true, template, |style| style.with_key("took", took));
         Self {
             list: StepList::new(
                 output.stderr,
@@ -125,7 +115,7 @@ impl Terminal {
 
     /// A line above the running step.
     fn print(&mut self, line: &str) {
-        match &self.live {
+        match self.live.bar() {
             Some(bar) => bar.suspend(|| stderr_line(line)),
             // A reader that went away is no reason to stop.
             None => {
@@ -225,7 +215,7 @@ impl Listener for Terminal {
             EventData::StepStarted(step) => {
                 self.notes = is_of_browser(&step.tool).then(Vec::new);
                 self.end = None;
-                if let Some(bar) = &self.live {
+                if let Some(bar) = self.live.bar() {
                     bar.set_prefix(self.list.number(step.step));
                     let (description, id) = (step.description.as_deref(), step.id.as_deref());
                     let tool = printable(&step.tool);
@@ -247,7 +237,7 @@ impl Listener for Terminal {
                 }
             }
             EventData::ElementStarted(step) => {
-                if let (Some(bar), Some(label)) = (&self.live, step.element_label()) {
+                if let (Some(bar), Some(label)) = (self.live.bar(), step.element_label()) {
                     let running = self.running.last().map_or("", |it| it.text.as_str());
                     bar.set_message(format!("{running}  {}", self.style.faint(&label)));
                 }
@@ -256,7 +246,7 @@ impl Listener for Terminal {
             EventData::ElementFinished(_) => self.end = None,
             EventData::StepFinished(step) => {
                 self.running.retain(|running| running.step != step.step);
-                if let Some(bar) = &self.live {
+                if let Some(bar) = self.live.bar() {
                     match self.running.last() {
                         Some(running) => {
                             bar.set_prefix(self.list.number(running.step));
@@ -316,7 +306,7 @@ impl Listener for Terminal {
             }
             EventData::ErrorHappened(error) => {
                 self.is_called.store(self.running.len() > 1, Relaxed);
-                if let Some(bar) = &self.live {
+                if let Some(bar) = self.live.bar() {
                     bar.set_message(self.tried(error));
                 }
             }
@@ -349,9 +339,7 @@ impl Listener for Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        if let Some(bar) = &self.live {
-            bar.finish_and_clear();
-        }
+        self.live.end();
         let _ = self.out.flush();
     }
 }

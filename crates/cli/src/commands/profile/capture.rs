@@ -1,24 +1,18 @@
 //! `cuecard profile capture`: a profile from the tools that an agent advertised. It fails if somebody has to complete it.
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
 use cuecard_timeline::profiles::{AgentName, Capture, Captured, Version, capture};
 use cuecard_timeline::script::Endpoint;
-use cuecard_workspace::files;
 
 use super::exchanges::{self, Advertised};
 use crate::args::ProfileCaptureArgs;
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stderr_line, stdout};
+use crate::output_files::write_text;
 
-pub(super) fn run(args: &ProfileCaptureArgs, output: &Output) -> ExitCode {
-    let (name, captured) = match captured(args) {
-        Ok(captured) => captured,
-        Err(problem) => {
-            output.diagnostic(&problem, false, &Redactor::default());
-            return ExitCode::Invalid;
-        }
-    };
+pub(super) fn run(args: &ProfileCaptureArgs, output: &Output) -> Result<ExitCode, Stop> {
+    let (name, captured) = captured(args).map_err(Stop::invalid)?;
     let code = match captured.missing.is_empty() {
         true => ExitCode::Passed,
         false => ExitCode::Failed,
@@ -26,27 +20,22 @@ pub(super) fn run(args: &ProfileCaptureArgs, output: &Output) -> ExitCode {
     for missing in &captured.missing {
         let found = Diagnostic::warning(codes::TOOL_NOT_IN_PROFILE, missing.as_str())
             .with_help("complete the file: uncertain entries are commented out");
-        output.diagnostic(&found, false, &Redactor::default());
+        output.diagnostic(&found);
     }
     for (tool, native) in &captured.derived {
         let message = format!("`{tool}` becomes a call of `{native}` by its arguments alone");
         let found = Diagnostic::note(codes::TOOL_DERIVED, message)
             .with_help("make sure that this tool does what is meant");
-        output.diagnostic(&found, false, &Redactor::default());
+        output.diagnostic(&found);
     }
     let Some(folder) = &args.out else {
         stdout(&captured.text);
-        return code;
+        return Ok(code);
     };
     let path = folder.join(name);
-    if let Err(error) = files::write(&path, &captured.text) {
-        let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-        diagnostic.help = error.help();
-        output.diagnostic(&diagnostic, false, &Redactor::default());
-        return ExitCode::CouldNotRun;
-    }
+    write_text(&path, &captured.text).map_err(Stop::could_not_run)?;
     stderr_line(&format!("wrote {}", path.display()));
-    code
+    Ok(code)
 }
 
 /// The name of the file, and what stands in it.

@@ -10,7 +10,7 @@ use cuecard_timeline::script::Endpoint;
 use cuecard_wire::llm::advertised_tools;
 use serde_json::Value;
 
-use crate::inputs::io_reason;
+use crate::inputs::{io_reason, unreadable};
 
 /// The longest line that is read, in bytes. A log keeps less of each request.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
@@ -41,10 +41,7 @@ pub(super) fn read(path: &Path, found: &mut Advertised) -> Result<(), Diagnostic
         )
         .with_help("pass the `exchanges.jsonl` of a run of `cuecard serve llm`, or a request body")
     };
-    let file = File::open(path).map_err(|error| {
-        let message = format!("`{name}` can't be read: {}", io_reason(&error));
-        Diagnostic::error(codes::FILE_READ, message)
-    })?;
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let mut lines = BufReader::new(file);
     for number in 1..=MAX_EXCHANGES {
         let mut line = Vec::new();

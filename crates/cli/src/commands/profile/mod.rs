@@ -6,30 +6,23 @@ mod exchanges;
 use std::path::{Path, PathBuf};
 
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_source::value::Redactor;
 use cuecard_timeline::profiles::{AgentName, Profile, Profiles, read_profile};
 
 use crate::args::{ProfileArgs, ProfileCommand};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
-use crate::output::{Output, stdout};
+use crate::output::stdout;
 
-pub(crate) fn run(args: &ProfileArgs, output: &Output) -> ExitCode {
-    let done = match &args.what {
-        ProfileCommand::Capture(args) => return capture::run(args, output),
-        ProfileCommand::List => {
-            list();
-            Ok(())
-        }
-        ProfileCommand::Show { agent, profiles } => show(agent, profiles),
-    };
-    match done {
-        Ok(()) => ExitCode::Passed,
-        Err(problems) => {
-            output.diagnostics(&problems, false, &Redactor::default());
-            ExitCode::Invalid
+pub(crate) fn run(args: &ProfileArgs, context: &Context) -> Result<ExitCode, Stop> {
+    match &args.what {
+        ProfileCommand::Capture(args) => return capture::run(args, &context.output),
+        ProfileCommand::List => list(),
+        ProfileCommand::Show { agent, profiles } => {
+            show(agent, profiles).map_err(Stop::invalid)?;
         }
     }
+    Ok(ExitCode::Passed)
 }
 
 /// The profiles in files.

@@ -2,66 +2,50 @@
 
 use std::ffi::OsString;
 
-use cuecard_llm::TraceOutput;
 use cuecard_llm::client_variables;
-use cuecard_llm::record::{RecordLlm, RecordOptions, Recording, Upstream};
+use cuecard_llm::record::{RecordLlm, RecordOptions, Upstream};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
-use cuecard_timeline::profiles::read_profile;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::super::serve::child;
 use super::super::serve::exchange_log::ExchangeLog;
-use super::super::serve::llm::{RunFiles, refuse};
+use super::super::serve::llm::RunFiles;
 use super::telling::{self, Watching};
 use crate::args::RecordLlmArgs;
 use crate::asynchronous::until_stopped;
+use crate::commands::profile::read_profiles;
 use crate::commands::teller::OutputWriter;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::{read_source, seconds, secret, text_environment};
+use crate::inputs::{seconds, secret, text_environment};
 use crate::open_files::OpenFiles;
-use crate::output::Output;
 
-pub(crate) fn run(
-    args: &RecordLlmArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let options = match options(args, environment) {
-        Ok(options) => options,
-        Err(problems) => {
-            output.diagnostics(&problems, args.json, &Redactor::default());
-            return ExitCode::Invalid;
-        }
-    };
+pub(crate) fn run(args: &RecordLlmArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
+    let options = options(args, environment).map_err(Stop::invalid)?;
     let described = json!({
         "command": "record llm", "upstream": options.upstream.to_string(), "out": args.out,
     });
-    let files = match RunFiles::create(&args.runs.run_dir, None, described) {
-        Ok(files) => files,
-        Err(diagnostic) => {
-            output.diagnostic(&diagnostic, args.json, &Redactor::default());
-            return ExitCode::CouldNotRun;
-        }
-    };
+    let files = RunFiles::create(&args.runs.run_dir, None, described);
+    let files = files.map_err(Stop::could_not_run)?;
     let open_files = OpenFiles::raise();
-    let teller = OutputWriter::new(output, args.json, !args.command.is_empty());
+    let teller = OutputWriter::new(output, !args.command.is_empty());
     let log = ExchangeLog::new(files.exchanges);
     let mut watching = Watching::new(teller.clone(), log);
     let upstream = options.upstream.to_string();
     let recording = RecordLlm::new(options)
-        .trace(TraceOutput {
-            out: Box::new(files.trace),
-            run_id: files.run_dir.id().to_owned(),
-        })
+        .trace(files.trace)
         .watch(Box::new(move |notice| watching.see(notice)));
     let code = until_stopped(async |stop| {
-        let running = (args, &teller, environment);
+        let running = (args, &teller, &environment[..]);
         record(running, recording, &upstream, &open_files, &stop).await
     });
     teller.drain();
-    code.unwrap_or_else(|code| code)
+    code?
 }
 
 async fn record(
@@ -70,11 +54,8 @@ async fn record(
     upstream: &str,
     open_files: &OpenFiles,
     stop: &CancellationToken,
-) -> ExitCode {
-    let running = match recording.start().await {
-        Ok(running) => running,
-        Err(error) => return refuse(error, args.json, &teller.output),
-    };
+) -> Result<ExitCode, Stop> {
+    let running = recording.start().await?;
     let url = running.base_url();
     let set = |key: Option<&str>| own_variables(&url, key, environment);
     let shown = set(args.token.as_deref().map(|_| "(the token)"));
@@ -92,21 +73,13 @@ async fn record(
     };
     let recording = running.stop().await;
     telling::recorded(teller, &recording);
-    match code {
-        ExitCode::Passed if !is_whole(&recording, teller) => ExitCode::CouldNotRun,
-        // Whoever needs the recording has none.
-        ExitCode::Passed if recording.files.is_empty() => ExitCode::Failed,
-        code => code,
-    }
-}
-
-/// Whether everything could be written.
-fn is_whole(recording: &Recording, teller: &OutputWriter) -> bool {
-    if let Some(reason) = &recording.trace_error {
-        let message = format!("the trace is incomplete: {reason}");
-        teller.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));
-    }
-    recording.trace_error.is_none() && recording.write_error.is_none()
+    // Whoever needs the recording has none.
+    let passed = !recording.files.is_empty();
+    let code = match (code, &recording.write_error) {
+        (ExitCode::Passed, Some(_)) => ExitCode::CouldNotRun,
+        (code, _) => code,
+    };
+    Ok(teller.exit_code(code, passed, recording.trace_error.as_ref()))
 }
 
 /// What clients read to find the API. A key of the user's stays, since the model asks for it; without one, clients
@@ -161,16 +134,10 @@ fn options(
             Err(problem) => problems.push(problem),
         }
     }
-    let mut profiles = Vec::new();
-    for path in &args.profiles {
-        match read_source(path).map_err(|problem| vec![problem]) {
-            Ok(source) => match read_profile(&source) {
-                Ok(profile) => profiles.push(profile),
-                Err(found) => problems.extend(found),
-            },
-            Err(found) => problems.extend(found),
-        }
-    }
+    let profiles = read_profiles(&args.profiles).unwrap_or_else(|found| {
+        problems.extend(found);
+        Vec::new()
+    });
     let stall = match seconds("--stall", Some(args.stall)) {
         Ok((stall, _)) => stall,
         Err(problem) => {

@@ -12,35 +12,27 @@ use cuecard_recording::proxy::pipe::{self, Streams};
 use cuecard_recording::proxy::{Endpoint, RecordedFiles, Session, Tap, Upstream, bridge};
 use cuecard_runtime::process::ProcessSpec;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_source::value::{Redactor, find_credentials, printable};
+use cuecard_source::value::{find_credentials, printable};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::super::serve::llm::refused;
 use super::session;
 use crate::args::RecordMcpArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::server::name_of;
-use crate::commands::stop::Stop;
 use crate::commands::teller::OutputWriter;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, secret, text_environment, working_directory};
-use crate::output::{Output, counted};
+use crate::output::counted;
+use crate::output_files::unwritable;
 
-pub(crate) fn run(
-    args: &RecordMcpArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let code = match (&args.session, &args.config) {
-        (Some(session), _) => session::proxy(session, args, output),
-        (None, Some(config)) => session::run(args, config, environment, output),
-        (None, None) => proxy(args, environment, output),
-    };
-    code.unwrap_or_else(|Stop(found, exit)| {
-        output.diagnostics(&found, args.json, &Redactor::default());
-        exit
-    })
+pub(crate) fn run(args: &RecordMcpArgs, context: &Context) -> Result<ExitCode, Stop> {
+    match (&args.session, &args.config) {
+        (Some(session), _) => session::proxy(session, args, &context.output),
+        (None, Some(config)) => session::run(args, config, context),
+        (None, None) => proxy(args, context),
+    }
 }
 
 /// What a proxy stands in front of.
@@ -49,11 +41,8 @@ pub(super) enum Target {
     Url(Endpoint),
 }
 
-fn proxy(
-    args: &RecordMcpArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> Result<ExitCode, Stop> {
+fn proxy(args: &RecordMcpArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let environment = &context.environment;
     let (target, secrets) = target(args, environment)?;
     let named = named_secrets(&args.secret.secrets, environment)?;
     let files = files(args)?;
@@ -68,7 +57,7 @@ fn proxy(
         .unwrap_or_else(|| name_of(&place).to_owned());
     let tap = Session::new(&files, secrets, &named).tap(&name, args.server_name.is_some());
     // Standard output belongs to the client.
-    let teller = OutputWriter::new(output, args.json, !args.http.http);
+    let teller = OutputWriter::new(&context.output, !args.http.http);
     let code = until_stopped(async |stop| {
         let over = CancellationToken::new();
         let keeping = tokio::spawn(files.clone().keep(over.clone()));
@@ -92,7 +81,7 @@ fn proxy(
         let mut code = ExitCode::Passed;
         let (failed, exit) = match failed {
             Ok(()) => (Vec::new(), code),
-            Err(Stop(failed, exit)) => (failed, exit),
+            Err(stop) => (stop.diagnostics, stop.exit),
         };
         code = code.worst(exit);
         if any_error(&found) {
@@ -108,7 +97,7 @@ fn proxy(
         code.worst(recorded(&teller, &files, n_unrecorded, &play))
     });
     teller.drain();
-    Ok(code.unwrap_or_else(|code| code))
+    Ok(code?)
 }
 
 /// What the proxy stands in front of, and what must not be written.
@@ -134,9 +123,8 @@ fn target(
         return Ok((Target::Process(spec), secrets));
     }
     let Some(url) = &args.url else {
-        let Stop(mut found, exit) = invalid("no server specified");
-        found[0].help = Some("give its command after `--`, its URL with `--url`, or a config of servers with `--config` and an agent after `--`".to_owned());
-        return Err(Stop(found, exit));
+        let help = "give its command after `--`, its URL with `--url`, or a config of servers with `--config` and an agent after `--`";
+        return Err(Stop::argument("no server specified", help));
     };
     let mut headers = serde_json::Map::new();
     for header in &args.headers {
@@ -152,8 +140,7 @@ fn target(
         environment: &variables,
     };
     let entry = json!({"url": url, "headers": headers, "type": "http"});
-    let config = Config::of_one(name_of(url), &entry, &search)
-        .map_err(|found| Stop(found, ExitCode::Invalid))?;
+    let config = Config::of_one(name_of(url), &entry, &search).map_err(Stop::invalid)?;
     let Some(server) = config.servers().first() else {
         return Err(invalid("the URL is not one of a server"));
     };
@@ -185,10 +172,8 @@ impl Target {
             Upstream::Url { url, headers } => {
                 let server = Endpoint::new(url, headers);
                 let bad = |what| {
-                    Stop::invalid(Diagnostic::error(
-                        codes::ARGUMENT,
-                        format!("the server can't be reached: {what}"),
-                    ))
+                    let message = format!("the server can't be reached: {what}");
+                    Stop::invalid(Diagnostic::error(codes::ARGUMENT, message))
                 };
                 server.map(Self::Url).map_err(bad)
             }
@@ -199,27 +184,20 @@ impl Target {
 /// Where the recording goes.
 pub(super) fn files(args: &RecordMcpArgs) -> Result<RecordedFiles, Stop> {
     let files = RecordedFiles::new(&args.out, args.force);
-    let refuse = |message: String, help: &str| {
-        Stop::invalid(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
-    };
     let folder = cuecard_runtime::text_file::folder_of(&args.out);
     if args.out.file_name().is_none() || args.out.is_dir() || !folder.is_dir() {
         let message = format!(
             "`{}` is not a file in a folder that exists",
             args.out.display()
         );
-        return Err(refuse(
-            message,
-            "specify the scenario to write, such as `-o recorded.json`",
-        ));
+        let help = "specify the scenario to write, such as `-o recorded.json`";
+        return Err(Stop::argument(message, help));
     }
     for path in [&files.scenario, &files.cassette] {
         if path.exists() && !args.force {
             let message = format!("`{}` already exists", path.display());
-            return Err(refuse(
-                message,
-                "choose another file with `-o FILE`, or overwrite it with `--force`",
-            ));
+            let help = "choose another file with `-o FILE`, or overwrite it with `--force`";
+            return Err(Stop::argument(message, help));
         }
     }
     Ok(files)
@@ -232,7 +210,7 @@ pub(in crate::commands) fn named_secrets(
 ) -> Result<Vec<(String, String)>, Stop> {
     let secrets = names
         .iter()
-        .map(|name| Ok((name.clone(), secret(name, environment)?)));
+        .map(|name| Ok::<_, Diagnostic>((name.clone(), secret(name, environment)?)));
     secrets.collect::<Result<_, _>>().map_err(Stop::invalid)
 }
 
@@ -316,11 +294,7 @@ async fn listen(
     (teller, upstream): (&OutputWriter, &str),
     stop: &CancellationToken,
 ) -> Result<(), Stop> {
-    let started = Forward::start(options, tap.clone(), stop).await;
-    let forward = started.map_err(|error| {
-        let (found, exit) = refused(error);
-        Stop(found, exit)
-    })?;
+    let forward = Forward::start(options, tap.clone(), stop).await?;
     let upstream = tap
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -379,12 +353,7 @@ pub(super) fn recorded(
     let summary = match files.checkpoint() {
         Ok(summary) => summary,
         Err(error) => {
-            let message = format!(
-                "`{}` can't be written: {}",
-                files.scenario.display(),
-                io_reason(&error)
-            );
-            teller.finding(&Diagnostic::error(codes::FILE_WRITE, message));
+            teller.finding(&unwritable(&files.scenario, &error));
             return ExitCode::CouldNotRun;
         }
     };

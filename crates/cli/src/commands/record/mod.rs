@@ -5,22 +5,16 @@ mod mcp;
 mod session;
 mod telling;
 
-use std::ffi::OsString;
-
 pub(super) use mcp::named_secrets;
 
 use crate::args::{RecordArgs, RecordedSource};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::output::Output;
 
-pub(crate) fn run(
-    args: &RecordArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &RecordArgs, context: &Context) -> Result<ExitCode, Stop> {
     match &args.what {
-        RecordedSource::Llm(args) => llm::run(args, environment, output),
-        RecordedSource::Transcript(args) => super::infer::record(args, environment, output),
-        RecordedSource::Mcp(args) => mcp::run(args, environment, output),
+        RecordedSource::Llm(args) => llm::run(args, context),
+        RecordedSource::Transcript(args) => super::infer::record(args, context),
+        RecordedSource::Mcp(args) => mcp::run(args, context),
     }
 }

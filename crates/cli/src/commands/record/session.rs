@@ -12,7 +12,6 @@ use cuecard_recording::proxy::{ProxyReport, RecordedFiles, Session, SessionFolde
 use cuecard_runner::timeline::{HandedServers, hand_servers};
 use cuecard_runtime::process::INHERITED;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_source::value::Redactor;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -20,8 +19,8 @@ use super::super::serve::child;
 use super::mcp::{self, Target};
 use crate::args::RecordMcpArgs;
 use crate::asynchronous::until_stopped;
-use crate::commands::stop::Stop;
 use crate::commands::teller::OutputWriter;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, own_program, text_environment, working_directory};
 use crate::open_files::OpenFiles;
@@ -30,10 +29,10 @@ use crate::output::Output;
 pub(super) fn run(
     args: &RecordMcpArgs,
     config: &Path,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<ExitCode, Stop> {
-    let (session, files) = prepare(args, config, environment, output)?;
+    let environment = &context.environment;
+    let (session, files) = prepare(args, config, context)?;
     let not_written = |error: std::io::Error| {
         let message = format!(
             "the servers can't be handed to the agent: {}",
@@ -46,7 +45,7 @@ pub(super) fn run(
     let handed = handed(args, &session, &folder)?;
     folder.write_config(&handed.config).map_err(not_written)?;
     let open_files = OpenFiles::raise();
-    let teller = OutputWriter::new(output, args.json, true);
+    let teller = OutputWriter::new(&context.output, true);
     let names: Vec<&str> = session.servers.keys().map(String::as_str).collect();
     match teller.is_json {
         true => teller.event("ready", json!({"servers": names, "config": config})),
@@ -109,7 +108,7 @@ pub(super) fn run(
         }
     });
     teller.drain();
-    Ok(code.unwrap_or_else(|code| code))
+    Ok(code?)
 }
 
 /// Where session folders go: a folder in which nobody else can rename anything, since agents don't trust a file that
@@ -140,17 +139,17 @@ fn only_owner_writes(folder: &Path) -> bool {
 fn prepare(
     args: &RecordMcpArgs,
     config: &Path,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<(Session, RecordedFiles), Stop> {
+    let environment = &context.environment;
     let working_directory = working_directory().map_err(Stop::could_not_run)?;
     let search = ConfigSearch {
         explicit: Some(config),
         working_directory: &working_directory,
         environment: &text_environment(environment),
     };
-    let read = Config::find(&search).map_err(|found| Stop(found, ExitCode::CouldNotRun))?;
-    output.diagnostics(&read.warnings, false, &Redactor::default());
+    let read = Config::find(&search).map_err(Stop::could_not_run)?;
+    context.output.diagnostics(&read.warnings);
     let named = mcp::named_secrets(&args.secret.secrets, environment)?;
     let mut secrets = Vec::new();
     let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
@@ -165,14 +164,12 @@ fn prepare(
         secrets.extend(server.secrets.iter().cloned());
     }
     if any_error(&problems) {
-        return Err(Stop(problems, ExitCode::CouldNotRun));
+        return Err(Stop::could_not_run(problems));
     }
     if servers.is_empty() {
         let message = format!("`{}` defines no servers", config.display());
-        return Err(Stop::invalid(Diagnostic::error(
-            codes::CONFIG_INVALID,
-            message,
-        )));
+        let found = Diagnostic::error(codes::CONFIG_INVALID, message);
+        return Err(Stop::invalid(found));
     }
     let files = mcp::files(args)?;
     // The agent may start its servers elsewhere.
@@ -265,7 +262,7 @@ fn handed(
         let agent = args.command.first().map(|program| program.to_string_lossy());
         let message = format!("it is not known how `{}` is given its MCP servers", agent.unwrap_or_default());
         let help = "write `{config}` where its command takes the path of a file like .mcp.json; claude, codex, gemini, opencode, qwen and vibe are known";
-        Stop::invalid(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
+        Stop::argument(message, help)
     })
 }
 
@@ -297,10 +294,8 @@ pub(super) fn proxy(file: &Path, args: &RecordMcpArgs, output: &Output) -> Resul
         };
         let found: Vec<Diagnostic> = passed.err().into_iter().chain(found).collect();
         ProxyReport::new(name, n_unrecorded, &found).send(file);
-        for found in &found {
-            output.diagnostic(found, false, &Redactor::default());
-        }
+        output.diagnostics(&found);
         code
     });
-    Ok(code.unwrap_or_else(|code| code))
+    Ok(code?)
 }

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Parser as _;
-use cuecard_llm::{LlmOptions, OnMiss};
+use cuecard_llm::LlmOptions;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::profiles::AgentName;
 
 use super::n_threads;
-use crate::args::{Cli, Command, MissAnswer, ServeLlmArgs};
+use crate::args::{Cli, Command, ServeLlmArgs};
 use crate::commands::profile::read_profiles;
 use crate::commands::timeline_options::TimelineOptions;
 
@@ -21,17 +21,10 @@ pub(super) fn options(
     args: &ServeLlmArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(LlmOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let TimelineOptions {
-        play,
-        doubts,
-        mut problems,
-    } = {
-        let judged = (
-            args.strict,
-            args.require_complete || !args.command.is_empty(),
-        );
-        TimelineOptions::of(&args.which, &args.how, judged, environment)
-    };
+    let require_complete = args.require_complete || !args.command.is_empty();
+    let judged = (args.strict, require_complete);
+    let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
+    let problems = &mut options.problems;
     let agent = args.agent.as_deref().and_then(|text| {
         let agent = AgentName::parse(text);
         if agent.is_none() {
@@ -51,9 +44,7 @@ pub(super) fn options(
         );
         problems.push(argument(&message));
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let (play, doubts) = options.checked()?;
     let options = LlmOptions {
         bind: args.listen.address.socket(),
         token: args.token.clone(),
@@ -62,10 +53,7 @@ pub(super) fn options(
         agent,
         profiles,
         strict_tools: args.strict_tools_validation,
-        on_miss: match args.on_miss {
-            MissAnswer::Error => OnMiss::Error,
-            MissAnswer::Minimal => OnMiss::Minimal,
-        },
+        on_miss: args.on_miss,
         keep_going: args.keep_going,
         leaves_asserts: is_judged_by_command(args),
         workspace: args.workspace.clone(),

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use cuecard_mcp::server::{self, HTTP_PATH, ServerError};
 use cuecard_recording::cassette::{CassetteServer, Served};
-use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
+use cuecard_source::diagnostic::Diagnostic;
 use serde_json::json;
 
 use super::stdin;
@@ -13,21 +12,15 @@ use crate::args::ServeMcpArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::cassette;
 use crate::commands::mcp::failed;
-use crate::commands::stop::Stop;
 use crate::commands::teller::OutputWriter;
+use crate::context::Stop;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, counted};
 
-pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
+pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> Result<ExitCode, Stop> {
     // Over stdio standard output is the protocol's.
-    let teller = OutputWriter::new(output, args.json, !args.http.http);
-    let server = match prepare(args, &teller) {
-        Ok(server) => server,
-        Err(Stop(found, exit)) => {
-            output.diagnostics(&found, args.json, &Redactor::default());
-            return exit;
-        }
-    };
+    let teller = OutputWriter::new(output, !args.http.http);
+    let server = prepare(args, &teller)?;
     let ended = until_stopped(async |stop| {
         let stopped = stop.clone().cancelled_owned();
         let ready = |url: Option<String>| ready(&teller, &server, url);
@@ -54,18 +47,14 @@ pub(crate) fn run(args: &ServeMcpArgs, output: &Output) -> ExitCode {
         ready(None);
         server::serve_stdio(server.clone(), server.faults(), on_warning, stopped).await
     });
-    let code = match ended {
-        Ok(ended) => finish(&teller, &server.served(), ended),
-        Err(code) => code,
-    };
+    let code = ended.map(|ended| finish(&teller, &server.served(), ended));
     teller.drain();
-    code
+    Ok(code?)
 }
 
 fn prepare(args: &ServeMcpArgs, teller: &OutputWriter) -> Result<CassetteServer, Stop> {
     let (_, cassette, found) = cassette::read(&args.file)?;
-    let output = &teller.output;
-    output.diagnostics(&found, args.json, &Redactor::default());
+    teller.output.diagnostics(&found);
     let watching = teller.clone();
     let on_miss = Box::new(move |miss: &Diagnostic| watching.finding(miss));
     let name = args.server_name.as_deref();
@@ -74,9 +63,7 @@ fn prepare(args: &ServeMcpArgs, teller: &OutputWriter) -> Result<CassetteServer,
     if args.http.http && server.has_faults() {
         let message = "the cassette has faults, which are carried out over stdio only";
         let help = "serve it without `--http`, or remove `fault` from its records";
-        return Err(Stop::invalid(
-            Diagnostic::error(codes::ARGUMENT, message).with_help(help),
-        ));
+        return Err(Stop::argument(message, help));
     }
     Ok(server)
 }
@@ -104,7 +91,7 @@ fn finish(teller: &OutputWriter, served: &Served, ended: Result<(), ServerError>
     }
     let code = match ended {
         Ok(()) => ExitCode::Passed,
-        Err(error) => failed(&error, &teller.output),
+        Err(error) => failed(error).print(&teller.output),
     };
     let passed = served.passed() && code == ExitCode::Passed;
     if teller.is_json {
@@ -128,8 +115,5 @@ fn finish(teller: &OutputWriter, served: &Served, ended: Result<(), ServerError>
         ));
         teller.verdict(passed, &facts);
     }
-    match code {
-        ExitCode::Passed if !passed => ExitCode::Failed,
-        code => code,
-    }
+    teller.exit_code(code, passed, None)
 }

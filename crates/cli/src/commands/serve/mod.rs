@@ -9,24 +9,17 @@ mod rest;
 mod stdin;
 mod telling;
 
-pub(super) use llm::{listener_refused, refuse, refused};
 pub(super) use telling::planned_faults;
 
-use std::ffi::OsString;
-
 use crate::args::{ServeArgs, ServedApi};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::output::Output;
 
-pub(crate) fn run(
-    args: &ServeArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &ServeArgs, context: &Context) -> Result<ExitCode, Stop> {
     match &args.what {
-        ServedApi::Llm(args) => llm::run(args, environment, output),
-        ServedApi::Rest(args) => rest::run(args, environment, output),
-        ServedApi::Mcp(args) => mcp::run(args, output),
+        ServedApi::Llm(args) => llm::run(args, context),
+        ServedApi::Rest(args) => rest::run(args, context),
+        ServedApi::Mcp(args) => mcp::run(args, &context.output),
     }
 }
 

@@ -4,55 +4,35 @@ use std::ffi::OsString;
 
 use cuecard_service::{MockService, Notice, ServiceOptions, Verdict};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::telling::planned_faults;
-use super::{child, n_threads, refuse, stdin};
+use super::{child, n_threads, stdin};
 use crate::args::ServeRestArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::teller::OutputWriter;
 use crate::commands::timeline_options::{TimelineOptions, trace};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::open_files::OpenFiles;
-use crate::output::{Output, counted};
+use crate::output::counted;
 
-pub(crate) fn run(
-    args: &ServeRestArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let told = |found: &[Diagnostic]| output.diagnostics(found, args.json, &Redactor::default());
-    let options = match options(args, environment) {
-        Ok((options, doubts)) => {
-            told(&doubts);
-            options
-        }
-        Err(problems) => {
-            told(&problems);
-            return ExitCode::Invalid;
-        }
-    };
+pub(crate) fn run(args: &ServeRestArgs, context: &Context) -> Result<ExitCode, Stop> {
+    let Context {
+        environment,
+        output,
+    } = context;
+    let (options, doubts) = options(args, environment).map_err(Stop::invalid)?;
+    output.diagnostics(&doubts);
     let mut service = MockService::from_files(&args.paths).options(options);
     if args.how.list_faults {
-        return match service.planned_faults() {
-            Ok(planned) => {
-                planned_faults(&planned, args.json);
-                ExitCode::Passed
-            }
-            Err(error) => refuse(error, args.json, output),
-        };
+        return Ok(planned_faults(&service.planned_faults()?, output));
     }
-    let trace = match trace(&args.runs.run_dir, "serve rest", &args.paths) {
-        Ok(trace) => trace,
-        Err(problem) => {
-            told(&[problem]);
-            return ExitCode::CouldNotRun;
-        }
-    };
+    let trace = trace(&args.runs.run_dir, "serve rest", &args.paths);
+    let trace = trace.map_err(Stop::could_not_run)?;
     let open_files = OpenFiles::raise();
-    let teller = OutputWriter::new(output, args.json, !args.command.is_empty());
+    let teller = OutputWriter::new(output, !args.command.is_empty());
     let watching = teller.clone();
     service = service
         .trace(trace)
@@ -61,7 +41,7 @@ pub(crate) fn run(
         serve(args, service, &teller, environment, &open_files, &stop).await
     });
     teller.drain();
-    code.unwrap_or_else(|code| code)
+    code?
 }
 
 /// Tells what happens.
@@ -91,14 +71,9 @@ async fn serve(
     environment: &[(OsString, OsString)],
     open_files: &OpenFiles,
     stop: &CancellationToken,
-) -> ExitCode {
-    let running = match service.start().await {
-        Ok(running) => running,
-        Err(error) => return refuse(error, args.json, &teller.output),
-    };
-    teller
-        .output
-        .diagnostics(running.diagnostics(), args.json, &Redactor::default());
+) -> Result<ExitCode, Stop> {
+    let running = service.start().await?;
+    teller.output.diagnostics(running.diagnostics());
     let (url, n_scenarios) = (running.base_url(), running.n_scenarios());
     match args.json {
         true => teller.event("ready", json!({"url": url, "scenarios": n_scenarios})),
@@ -124,18 +99,7 @@ async fn serve(
     }
     let verdict = running.stop().await;
     tell_verdict(teller, &verdict);
-    if let Some(reason) = &verdict.trace_error {
-        let message = format!("the trace is incomplete: {reason}");
-        teller.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));
-        code = match code {
-            ExitCode::Passed => ExitCode::CouldNotRun,
-            code => code,
-        };
-    }
-    match (code, verdict.passed) {
-        (ExitCode::Passed, false) => ExitCode::Failed,
-        (code, _) => code,
-    }
+    Ok(teller.exit_code(code, verdict.passed, verdict.trace_error.as_ref()))
 }
 
 fn tell_verdict(teller: &OutputWriter, verdict: &Verdict) {
@@ -164,14 +128,8 @@ fn options(
     args: &ServeRestArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(ServiceOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let TimelineOptions {
-        play,
-        doubts,
-        mut problems,
-    } = {
-        let judged = (args.strict, args.require_complete);
-        TimelineOptions::of(&args.which, &args.how, judged, environment)
-    };
+    let judged = (args.strict, args.require_complete);
+    let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
     let is_origin = |origin: &str| {
         origin.bytes().all(|byte| byte.is_ascii_graphic())
             && origin.split_once("://").is_some_and(|(scheme, host)| {
@@ -180,14 +138,12 @@ fn options(
     };
     if let Some(origin) = args.cors.as_deref().filter(|origin| !is_origin(origin)) {
         let message = format!("`--cors {origin}` is not an origin");
-        problems.push(
+        options.problems.push(
             Diagnostic::error(codes::ARGUMENT, message)
                 .with_help("write it as http://localhost:5173, without a path"),
         );
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let (play, doubts) = options.checked()?;
     let options = ServiceOptions {
         bind: args.listen.address.socket(),
         token: args.token.clone(),

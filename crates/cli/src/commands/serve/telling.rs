@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::exchange_log::ExchangeLog;
 use crate::commands::teller::{OutputWriter, environment, played};
-use crate::output::{counted, stdout};
+use crate::exit_code::ExitCode;
+use crate::output::{Output, counted, stdout};
 
 /// More sessions are not numbered, so that the table stays small.
 const MAX_NUMBERED: usize = 10_000;
@@ -79,11 +80,11 @@ pub(super) fn verdict(teller: &OutputWriter, verdict: &Verdict) {
     teller.verdict(verdict.passed, &parts);
 }
 
-/// What faults would hit.
-pub(crate) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
-    if is_json {
+/// Prints what faults would hit.
+pub(crate) fn planned_faults(planned: &[PlannedFault], output: &Output) -> ExitCode {
+    if output.is_json {
         stdout(&format!("{}\n", json!({"faults": planned})));
-        return;
+        return ExitCode::Passed;
     }
     let mut text = String::new();
     for fault in planned {
@@ -101,6 +102,7 @@ pub(crate) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
         more => counted(more, "fault"),
     };
     stdout(&format!("{text}{count}\n"));
+    ExitCode::Passed
 }
 
 /// Told of everything that happens, on the thread of the trace.

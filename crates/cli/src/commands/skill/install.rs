@@ -1,7 +1,6 @@
 //! `cuecard skill install`: the skill and the server where each agent looks for them.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,16 +8,15 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum as _;
 use cuecard_runtime::policy::inside;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::Redactor;
 use cuecard_workspace::files;
 use serde_json::{Value, json};
 
 use super::config::{Syntax, add};
 use super::{server, text};
 use crate::args::SkillAgent::{self, ClaudeCode, Codex, Gemini, Opencode};
-use crate::commands::stop::Stop;
-use crate::inputs::{self, io_reason};
-use crate::output::{Output, stdout};
+use crate::context::{Context, Stop};
+use crate::inputs::{self, unreadable};
+use crate::output::stdout;
 
 /// A file with the text that it has, if it is there, and the text that it gets.
 struct Change {
@@ -31,17 +29,14 @@ struct Change {
 pub(super) fn install(
     agents: &[SkillAgent],
     is_project: bool,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<(), Stop> {
     let here = inputs::working_directory().map_err(Stop::could_not_run)?;
-    let variables = inputs::text_environment(environment);
+    let variables = inputs::text_environment(&context.environment);
     let home = variables.get("HOME").map(PathBuf::from);
     let Some(home) = home.filter(|home| home.is_absolute()) else {
-        return Err(unclear(
-            "`HOME` is not set",
-            "set it to your home directory",
-        ));
+        let help = "set it to your home directory";
+        return Err(Stop::argument("`HOME` is not set", help));
     };
     let settings = |agent| settings_folder(agent, &variables, &home);
     let mut agents = agents.to_vec();
@@ -51,7 +46,7 @@ pub(super) fn install(
     }
     if agents.is_empty() {
         let message = "no agent has settings in your home directory";
-        return Err(unclear(message, "name one with `--agent`"));
+        return Err(Stop::argument(message, "name one with `--agent`"));
     }
     let mut changes: Vec<Change> = Vec::new();
     for agent in agents {
@@ -110,7 +105,7 @@ pub(super) fn install(
         let message = "no directory of `PATH` has `cuecard`, with which agents start the server";
         let warning = Diagnostic::warning(codes::ARGUMENT, message);
         let warning = warning.with_help("put the program into one of them");
-        output.diagnostic(&warning, false, &Redactor::default());
+        context.output.diagnostic(&warning);
     }
     Ok(())
 }
@@ -190,7 +185,7 @@ fn existing(path: &Path) -> Result<Option<String>, Stop> {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => {
-            let message = format!("`{}` can't be read: {}", path.display(), io_reason(&error));
+            let message = unreadable(path, &error).message;
             Err(refused(&message, "correct it; nothing was written"))
         }
     }
@@ -222,8 +217,4 @@ fn write(changes: &[Change]) -> Result<(), Stop> {
 
 fn refused(message: &str, help: &str) -> Stop {
     Stop::could_not_run(Diagnostic::error(codes::FILE_WRITE, message).with_help(help))
-}
-
-fn unclear(message: &str, help: &str) -> Stop {
-    Stop::invalid(Diagnostic::error(codes::ARGUMENT, message).with_help(help))
 }

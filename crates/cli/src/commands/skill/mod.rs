@@ -3,22 +3,20 @@
 mod config;
 mod install;
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use clap::CommandFactory as _;
-use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Json, Redactor};
+use cuecard_source::value::Json;
 use cuecard_tool_call::format;
 use cuecard_tool_call::model::BuiltinTool;
-use cuecard_workspace::files;
 use serde_json::{Value, json};
 
 use super::mcp::tools::TOOLS;
-use super::stop::Stop;
 use crate::args::{Cli, SkillArgs, SkillCommand};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr_line, stdout};
+use crate::output::{stderr_line, stdout};
+use crate::output_files::write_text;
 
 const TEMPLATE: &str = include_str!("SKILL.md");
 /// The commands that the skill names, in the order in which an agent needs them.
@@ -26,28 +24,13 @@ const COMMANDS: [&str; 8] = [
     "list", "check", "play", "explain", "record", "tools", "call", "doctor",
 ];
 
-pub(crate) fn run(
-    args: &SkillArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
-    let done = match &args.what {
-        SkillCommand::Show { out: None } => {
-            stdout(&text());
-            Ok(())
-        }
-        SkillCommand::Show { out: Some(folder) } => write_plugin(folder),
-        SkillCommand::Install { agents, project } => {
-            install::install(agents, *project, environment, output)
-        }
-    };
-    match done {
-        Ok(()) => ExitCode::Passed,
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, false, &Redactor::default());
-            exit
-        }
+pub(crate) fn run(args: &SkillArgs, context: &Context) -> Result<ExitCode, Stop> {
+    match &args.what {
+        SkillCommand::Show { out: None } => stdout(&text()),
+        SkillCommand::Show { out: Some(folder) } => write_plugin(folder)?,
+        SkillCommand::Install { agents, project } => install::install(agents, *project, context)?,
     }
+    Ok(ExitCode::Passed)
 }
 
 /// The text of `SKILL.md`.
@@ -135,11 +118,7 @@ fn write_plugin(folder: &Path) -> Result<(), Stop> {
         ("skills/cuecard/SKILL.md", text()),
     ] {
         let path = folder.join(file);
-        files::write(&path, &text).map_err(|error| {
-            let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-            diagnostic.help = error.help();
-            Stop::could_not_run(diagnostic)
-        })?;
+        write_text(&path, &text).map_err(Stop::could_not_run)?;
         stderr_line(&format!("wrote {}", path.display()));
     }
     Ok(())

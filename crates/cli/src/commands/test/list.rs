@@ -2,14 +2,14 @@
 
 use cuecard_judge::model::{TestCase, TraceInput};
 use cuecard_runner::{CaseFile, Selection, TestFile, read_case};
-use cuecard_source::diagnostic::{Diagnostic, Severity};
-use cuecard_source::value::{Redactor, printable};
+use cuecard_source::diagnostic::Severity;
+use cuecard_source::value::printable;
 use serde_json::{Value as Json, json};
 
 use super::telling::none_selected;
 use crate::args::TestArgs;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stdout};
+use crate::output::{self, Output, stdout};
 
 pub(super) fn run(
     args: &TestArgs,
@@ -26,7 +26,7 @@ pub(super) fn run(
                 n_shown += 1;
                 match args.json {
                     true => documents.push(document(&case)),
-                    false => stdout(&line(&case, output)),
+                    false => stdout(&line(&case, false, output)),
                 }
             }
             CaseFile::Scenario(case) if selection.holds(&case) => {
@@ -35,29 +35,28 @@ pub(super) fn run(
                     true => documents.push(json!({
                         "id": case.id, "title": case.title, "file": case.source.name(), "tags": [], "source": "scenario",
                     })),
-                    false => stdout(&scenario_line(&case, output)),
+                    false => stdout(&line(&case, true, output)),
                 }
             }
             CaseFile::Case(..) | CaseFile::Scenario(_) => {}
             CaseFile::Invalid(diagnostics) => {
                 exit = ExitCode::Invalid;
-                let errors: Vec<Diagnostic> = diagnostics;
-                output.diagnostics(&errors, args.json, &Redactor::default());
+                output.diagnostics(&diagnostics);
                 if args.json {
-                    documents.push(json!({"file": file.path.display().to_string(), "error": errors.first().map(|error| error.message.as_str())}));
+                    documents.push(json!({"file": file.path.display().to_string(), "error": diagnostics.first().map(|error| error.message.as_str())}));
                 }
             }
         }
     }
     if args.json {
-        stdout(&format!("{:#}\n", json!({"tests": documents})));
+        output::document(&json!({"tests": documents}));
     }
     // If there are no files, that was said.
     if n_shown == 0
         && !files.is_empty()
         && let Some((_, found)) = none_selected(args)
     {
-        output.diagnostic(&found, args.json, &Redactor::default());
+        output.diagnostic(&found);
         if found.severity == Severity::Error {
             exit = exit.worst(ExitCode::Invalid);
         }
@@ -65,17 +64,12 @@ pub(super) fn run(
     exit
 }
 
-/// A scenario has no id but its file.
-fn scenario_line(case: &TestCase, output: &Output) -> String {
+/// A line for a test. A scenario has no id but its file.
+fn line(case: &TestCase, is_scenario: bool, output: &Output) -> String {
     let style = output.stdout;
-    let title = style.strong(&printable(&case.title));
-    format!("{title}   {}\n", style.faint(case.source.name()))
-}
-
-fn line(case: &TestCase, output: &Output) -> String {
-    let style = output.stdout;
-    let mut line = style.strong(&printable(&case.id));
-    if case.title != case.id {
+    let id = if is_scenario { &case.title } else { &case.id };
+    let mut line = style.strong(&printable(id));
+    if case.title != *id {
         line.push_str(&format!("   {}", printable(&case.title)));
     }
     if !case.tags.is_empty() {

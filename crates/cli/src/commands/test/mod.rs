@@ -7,7 +7,6 @@ mod setup;
 mod telling;
 mod watching;
 
-use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +14,6 @@ use std::sync::Arc;
 use cuecard_runner::{self as judging, Collected, Judged, Setup, TestFile};
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use self::setup::Plan;
@@ -23,29 +21,18 @@ use self::telling::TestReporter;
 use crate::args::TestArgs;
 use crate::asynchronous::asynchronously;
 use crate::commands::list::named;
-use crate::commands::stop::Stop;
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::output::Output;
 
-pub(crate) fn run(
-    args: &TestArgs,
-    environment: &[(OsString, OsString)],
-    output: &Output,
-) -> ExitCode {
+pub(crate) fn run(args: &TestArgs, context: &Context) -> Result<ExitCode, Stop> {
     let clock = Clock::start();
-    let plan = match setup::plan(args, environment, &clock) {
-        Ok((plan, warnings)) => {
-            output.diagnostics(&warnings, args.json, &Redactor::default());
-            plan
-        }
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, args.json, &Redactor::default());
-            return exit;
-        }
-    };
+    let (plan, warnings) = setup::plan(args, &context.environment, &clock)?;
+    let output = &context.output;
+    output.diagnostics(&warnings);
     if args.watch {
-        return watching::run(args, environment, plan, output);
+        return Ok(watching::run(args, plan, context)?);
     }
     let Collected {
         mut files,
@@ -69,12 +56,12 @@ pub(crate) fn run(
         false => ExitCode::Invalid,
     };
     for (_, problem) in &problems {
-        output.diagnostic(problem, args.json, &Redactor::default());
+        output.diagnostic(problem);
     }
-    exit.worst(match args.list {
+    Ok(exit.worst(match args.list {
         true => list::run(args, &files, &plan.selection, output),
         false => mutating::run(args, files, plan, &clock, output),
-    })
+    }))
 }
 
 /// The files and folders; a name is that of a scenario, as for `play`. What is neither is told when it is read.
@@ -90,15 +77,10 @@ fn judge(
     plan: Plan,
     clock: &Clock,
     output: &Output,
-) -> ExitCode {
+) -> Result<ExitCode, Stop> {
     let total = files.len();
-    let mut telling = match TestReporter::begin(args, &plan, total, output) {
-        Ok(telling) => telling,
-        Err(diagnostic) => {
-            output.diagnostic(&diagnostic, args.json, &Redactor::default());
-            return ExitCode::CouldNotRun;
-        }
-    };
+    let telling = TestReporter::begin(args, &plan, total, output);
+    let mut telling = telling.map_err(Stop::could_not_run)?;
     for (path, problem) in problems {
         telling.refuse(path.display().to_string(), problem, clock);
     }
@@ -112,7 +94,7 @@ fn judge(
                 ControlFlow::Break(())
             }
         };
-        judge_all(files, plan, &stop, args, output, tell).await
+        judge_all(files, plan, &stop, output, tell).await
     });
     let exit = match judged {
         Ok((setup, ExitCode::Passed)) if !is_part && !is_cut_short => {
@@ -120,7 +102,7 @@ fn judge(
         }
         Ok((_, exit)) | Err(exit) => exit,
     };
-    exit.worst(telling.end(clock, exit == ExitCode::Interrupted))
+    Ok(exit.worst(telling.end(clock, exit == ExitCode::Interrupted)))
 }
 
 /// Says which variables that the user gave no scenario has.
@@ -141,7 +123,7 @@ fn unknown_variables(setup: &Setup, args: &TestArgs, output: &Output) -> ExitCod
         })
         .map(|found| found.strictly(args.strict))
         .collect();
-    output.diagnostics(&found, args.json, &Redactor::default());
+    output.diagnostics(&found);
     match any_error(&found) {
         true => ExitCode::Invalid,
         false => ExitCode::Passed,
@@ -154,7 +136,6 @@ async fn judge_all(
     files: Vec<TestFile>,
     plan: Plan,
     stop: &CancellationToken,
-    args: &TestArgs,
     output: &Output,
     tell: impl FnMut(Judged) -> ControlFlow<()>,
 ) -> (Arc<Setup>, ExitCode) {
@@ -164,11 +145,8 @@ async fn judge_all(
         Ok(()) if stop.is_cancelled() => ExitCode::Interrupted,
         Ok(()) => ExitCode::Passed,
         Err(error) => {
-            let diagnostic = Diagnostic::error(
-                codes::TEST_RUN,
-                format!("failed to start a thread: {}", io_reason(&error)),
-            );
-            output.diagnostic(&diagnostic, args.json, &Redactor::default());
+            let message = format!("failed to start a thread: {}", io_reason(&error));
+            output.diagnostic(&Diagnostic::error(codes::TEST_RUN, message));
             ExitCode::CouldNotRun
         }
     };

@@ -12,11 +12,11 @@ use cuecard_source::value::Redactor;
 
 use super::judge_all;
 use super::setup::Plan;
-use super::telling::{bar, exit_code};
+use super::telling::{exit_code, live_line};
 use crate::args::TestArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
-use crate::output::{Output, stderr, stdout};
+use crate::output::{Output, stderr};
 
 /// Judges each test and its mutants. A test that does not pass unchanged is told as without mutants, and counts.
 pub(super) fn run(
@@ -29,10 +29,10 @@ pub(super) fn run(
     let mut report = MutationReport::default();
     let mut exit = ExitCode::Passed;
     let list = TestList::new(output.stderr, std::iter::empty());
-    let bar = bar(output, files.len());
+    let mut live = live_line(output, files.len());
     let ended = asynchronously(async |stop| {
         let tell = |mut judged: Judged| {
-            if let Some(bar) = &bar {
+            if let Some(bar) = live.bar() {
                 bar.inc(1);
             }
             if judged.problem == Some(Problem::Interrupted) {
@@ -40,30 +40,22 @@ pub(super) fn run(
             }
             let result = &judged.result;
             exit = exit.worst(exit_code(result.status, judged.problem));
-            let tell = || {
-                output.diagnostics(&judged.warnings, args.json, &Redactor::default());
+            live.above(|| {
+                output.diagnostics(&judged.warnings);
                 if matches!(result.status, TestStatus::Fail | TestStatus::Error) {
                     stderr(&list.result(result));
                 }
-            };
-            match &bar {
-                Some(bar) => bar.suspend(tell),
-                None => tell(),
-            }
+            });
             report.add(result, judged.mutations.take());
             ControlFlow::Continue(())
         };
-        judge_all(files, plan, &stop, args, output, tell).await.1
+        judge_all(files, plan, &stop, output, tell).await.1
     });
     let ended = ended.unwrap_or_else(|exit| exit);
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
+    live.end();
     let least = args.min_score;
-    match args.json {
-        true => stdout(&format!("{:#}\n", report.json(least))),
-        false => stdout(&report.text(output.stdout, least, clock.now())),
-    }
+    let text = |style| report.text(style, least, clock.now());
+    output.result(&Redactor::default(), || report.json(least), text);
     if ended != ExitCode::Interrupted
         && let Some(least) = least.filter(|least| report.is_below(*least))
     {
@@ -84,8 +76,7 @@ pub(super) fn run(
                 "add assertions about the agent's calls, output or memory",
             ),
         };
-        let diagnostic = Diagnostic::error(codes::TEST_SCORE, message).with_help(help);
-        output.diagnostic(&diagnostic, args.json, &Redactor::default());
+        output.diagnostic(&Diagnostic::error(codes::TEST_SCORE, message).with_help(help));
         exit = exit.worst(ExitCode::Failed);
     }
     exit.worst(ended)

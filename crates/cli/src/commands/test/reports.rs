@@ -10,40 +10,23 @@ use cuecard_report::test_github::annotate;
 use cuecard_report::test_json::SummaryJson;
 use cuecard_report::test_junit::TestJunitReport;
 use cuecard_report::test_tap::TapReport;
-use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_trace::Trace;
 
 use crate::args::TestArgs;
 use crate::inputs::io_reason;
-use crate::output_files::create;
+use crate::output_files::{self, create};
 
 const KINDS: [&str; 5] = ["html", "junit", "json", "tap", "github"];
 
 /// The kind and the file of a report; no file is standard output.
 pub(super) fn parse(report: &str, json: bool) -> Result<(&str, Option<PathBuf>), Diagnostic> {
-    let (kind, file) = report.split_once(':').unwrap_or((report, ""));
-    if !KINDS.contains(&kind) {
-        let error = Diagnostic::error(codes::ARGUMENT, format!("unknown report format `{kind}`"));
-        return Err(error.with_help(match did_you_mean(kind, KINDS) {
-            Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
-            None => format!(
-                "available reports: {}, each followed by :FILE",
-                KINDS.join(", ")
-            ),
-        }));
-    }
+    let (kind, file) = output_files::report(report, &KINDS)?;
     match file {
-        "" => Err(Diagnostic::error(
-            codes::ARGUMENT,
-            format!("`--report {report}` has no file name"),
-        )
-        .with_help(format!(
-            "write --report {kind}:FILE, or --report {kind}:- for stdout"
-        ))),
-        "-" if json => Err(Diagnostic::error(
-            codes::ARGUMENT,
-            format!("`--json` and `--report {report}` both write to stdout"),
-        )),
+        "-" if json => {
+            let message = format!("`--json` and `--report {report}` both write to stdout");
+            Err(Diagnostic::error(codes::ARGUMENT, message))
+        }
         "-" => Ok((kind, None)),
         file => Ok((kind, Some(PathBuf::from(file)))),
     }

@@ -6,18 +6,17 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use cuecard_judge::model::{DEFAULT_CASE_TIMEOUT, Unproven};
+use cuecard_judge::model::DEFAULT_CASE_TIMEOUT;
 use cuecard_runner::{Filter, Selection, Setup, Shard};
 use cuecard_runtime::clock::Clock;
-use cuecard_runtime::{env_file, run_dir};
+use cuecard_runtime::run_dir;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_tool_call::script::Given;
 
 use super::reports;
-use crate::args::{TestArgs, UnprovenArg};
+use crate::args::TestArgs;
 use crate::commands::run::which_agent;
-use crate::commands::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::Stop;
 use crate::inputs;
 use crate::output_files::check_overwriting;
 
@@ -105,16 +104,19 @@ pub(super) fn plan(
     };
     let variables = inputs::variables_of(&args.variables, environment);
     found.extend(variables.diagnostics);
+    let of_file = variables.of_file.into_iter();
+    let live_environment = of_file.map(|(name, value)| (name.into(), value.into()));
+    let live_environment = live_environment.collect();
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = match inputs::policy(&args.safety, args.out.as_deref(), &working_directory) {
         Ok(policy) if !any_error(&found) => policy,
         policy => {
             found.extend(policy.err());
-            return Err(Stop(found, ExitCode::Invalid));
+            return Err(Stop::invalid(found));
         }
     };
     let agent = which_agent(&args.agent, &[], &working_directory);
-    let agent = agent.map_err(|found| Stop(found, ExitCode::Invalid))?;
+    let agent = agent.map_err(Stop::invalid)?;
     let safety = inputs::policy_options(&args.safety, None, &working_directory);
     let own_program = inputs::own_program().map_err(Stop::could_not_run)?;
     // What the surroundings hold is a default; what was typed is meant.
@@ -137,15 +139,11 @@ pub(super) fn plan(
     let setup = Setup {
         run_id: run_dir::new_id(started),
         strict: args.strict,
-        unproven: args.unproven.map(|word| match word {
-            UnprovenArg::Warn => Unproven::Warn,
-            UnprovenArg::Fail => Unproven::Fail,
-            UnprovenArg::Pass => Unproven::Pass,
-        }),
+        unproven: args.unproven,
         timeout: timeout.unwrap_or(DEFAULT_CASE_TIMEOUT),
         working_directory,
         environment: environment.to_vec(),
-        live_environment: live_environment(args),
+        live_environment,
         config: args.config.clone(),
         config_environment: variables.environment,
         defaults,
@@ -173,22 +171,6 @@ pub(super) fn plan(
         jobs,
     };
     Ok((plan, found))
-}
-
-/// What the file of `--env` gives to live commands. What is wrong with it is said with the variables.
-fn live_environment(args: &TestArgs) -> Vec<(OsString, OsString)> {
-    let source = args
-        .variables
-        .env
-        .env_file
-        .as_deref()
-        .and_then(|path| inputs::read_source(path).ok());
-    let pairs = source.map(|source| env_file::parse(&source).0);
-    pairs
-        .unwrap_or_default()
-        .into_iter()
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect()
 }
 
 /// What a parser says last, which is what it means.

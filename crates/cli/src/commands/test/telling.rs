@@ -9,14 +9,13 @@ use cuecard_report::test_terminal::{TestList, counts};
 use cuecard_runner::{Artifacts, Judged, Problem};
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
-use cuecard_source::value::Redactor;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::reports::Reports;
 use super::setup::Plan;
 use crate::args::TestArgs;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, counted, stderr, stderr_line, stdout};
+use crate::waiting::LiveLine;
 
 /// More lines about what had nothing to judge are not shown.
 const MOST_VACUOUS: usize = 50;
@@ -38,7 +37,7 @@ pub(super) struct TestReporter<'a> {
     vacuous: Vec<String>,
     vacuous_left_out: usize,
     exit: ExitCode,
-    bar: Option<ProgressBar>,
+    live: LiveLine,
     run_id: String,
 }
 
@@ -74,14 +73,14 @@ impl<'a> TestReporter<'a> {
             vacuous: Vec::new(),
             vacuous_left_out: 0,
             exit: ExitCode::Passed,
-            bar: bar(output, total),
+            live: live_line(output, total),
             run_id: run_id.clone(),
         })
     }
 
     /// Tells what came of a test; whether to go on.
     pub(super) fn tell(&mut self, mut judged: Judged) -> bool {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = self.live.bar() {
             bar.inc(1);
         }
         refuse_second(&mut self.ids, &mut judged);
@@ -122,9 +121,8 @@ impl<'a> TestReporter<'a> {
 
     fn show(&mut self, judged: &Judged) {
         let result = &judged.result;
-        self.above(|| {
-            self.output
-                .diagnostics(&judged.warnings, self.args.json, &Redactor::default());
+        self.live.above(|| {
+            self.output.diagnostics(&judged.warnings);
             let text = self.list.result(result);
             match self.reports.takes_stdout {
                 true => stderr(&text),
@@ -147,28 +145,16 @@ impl<'a> TestReporter<'a> {
         }
     }
 
-    fn above(&self, print: impl FnOnce()) {
-        match &self.bar {
-            Some(bar) => bar.suspend(print),
-            None => print(),
-        }
-    }
-
     /// Nothing more can be told.
     fn stop(&mut self, diagnostic: &Diagnostic) {
-        self.above(|| {
-            self.output
-                .diagnostic(diagnostic, self.args.json, &Redactor::default());
-        });
+        self.live.above(|| self.output.diagnostic(diagnostic));
         self.exit = self.exit.worst(ExitCode::CouldNotRun);
     }
 
     /// Tells the counts, and how to exit.
     pub(super) fn end(mut self, clock: &Clock, is_interrupted: bool) -> ExitCode {
         let took = clock.now();
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
+        self.live.end();
         if self.totals.tests == 0 && !is_interrupted {
             self.nothing(clock);
         }
@@ -215,8 +201,7 @@ impl<'a> TestReporter<'a> {
                 self.exit
             }
             Err(diagnostic) => {
-                self.output
-                    .diagnostic(&diagnostic, self.args.json, &Redactor::default());
+                self.output.diagnostic(&diagnostic);
                 self.exit.worst(ExitCode::CouldNotRun)
             }
         }
@@ -230,9 +215,7 @@ impl<'a> TestReporter<'a> {
         };
         match found.severity {
             Severity::Error => self.refuse(options, found, clock),
-            _ => self
-                .output
-                .diagnostic(&found, self.args.json, &Redactor::default()),
+            _ => self.output.diagnostic(&found),
         }
     }
 }
@@ -300,16 +283,12 @@ pub(super) fn exit_code(status: TestStatus, problem: Option<Problem>) -> ExitCod
 }
 
 /// How far the run is, on a terminal and once it takes a while.
-pub(super) fn bar(output: &Output, total: usize) -> Option<ProgressBar> {
-    (output.is_live && total > 0).then(|| {
-        let bar = ProgressBar::with_draw_target(
-            u64::try_from(total).ok(),
-            ProgressDrawTarget::stderr_with_hz(10),
-        );
-        if let Ok(template) = ProgressStyle::with_template("judging {pos}/{len}  {elapsed}") {
-            bar.set_style(template);
-        }
+pub(super) fn live_line(output: &Output, total: usize) -> LiveLine {
+    let template = "judging {pos}/{len}  {elapsed}";
+    let live = LiveLine::new(output, total > 0, template, |style| style);
+    if let Some(bar) = live.bar() {
+        bar.set_length(total as u64);
         bar.enable_steady_tick(Duration::from_millis(200));
-        bar
-    })
+    }
+    live
 }

@@ -1,7 +1,6 @@
 //! `cuecard test --watch`: judges, and again whenever something changes that a test depends on.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -14,7 +13,7 @@ use cuecard_report::test_terminal::{TestList, counts};
 use cuecard_runner::watch::{Change, WatchedSuite, changed_on_disk};
 use cuecard_runner::{Judged, Problem, TestFile};
 use cuecard_runtime::clock::Clock;
-use cuecard_source::value::{Json, Redactor, printable};
+use cuecard_source::value::{Json, printable};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +22,7 @@ use super::setup::{self, Plan};
 use super::telling::{exit_code, refuse_second};
 use crate::args::TestArgs;
 use crate::asynchronous::until_stopped;
-use crate::commands::stop::Stop;
+use crate::context::Context;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stderr_line, stdout};
 
@@ -32,26 +31,21 @@ const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";
 
 /// Judges until somebody stops it. Between two runs that is the normal end, with the exit code of all tests as they
 /// were judged last; during a run it is an interruption.
-pub(super) fn run(
-    args: &TestArgs,
-    environment: &[(OsString, OsString)],
-    plan: Plan,
-    output: &Output,
-) -> ExitCode {
+pub(super) fn run(args: &TestArgs, plan: Plan, context: &Context) -> Result<ExitCode, ExitCode> {
     let mut watching = Watching {
         args,
-        environment,
-        output,
+        context,
+        output: &context.output,
         kept: HashMap::new(),
         runs: 0,
         exit: ExitCode::Passed,
     };
-    until_stopped(async |stop| watching.go_on(plan, &stop).await).unwrap_or_else(|exit| exit)
+    until_stopped(async |stop| watching.go_on(plan, &stop).await)
 }
 
 struct Watching<'a> {
     args: &'a TestArgs,
-    environment: &'a [(OsString, OsString)],
+    context: &'a Context,
     output: &'a Output,
     /// What came of each test when it was judged last, by its file.
     kept: HashMap<String, Kept>,
@@ -112,12 +106,10 @@ impl Watching<'_> {
     /// How to run this time: files of the command line may say something else by now.
     fn plan(&mut self) -> Option<Plan> {
         let clock = Clock::start();
-        match setup::plan(self.args, self.environment, &clock) {
+        match setup::plan(self.args, &self.context.environment, &clock) {
             Ok((plan, _)) => Some(plan),
-            Err(Stop(diagnostics, exit)) => {
-                self.output
-                    .diagnostics(&diagnostics, self.args.json, &Redactor::default());
-                self.exit = self.exit.worst(exit);
+            Err(stop) => {
+                self.exit = self.exit.worst(stop.print(self.output));
                 None
             }
         }
@@ -155,7 +147,7 @@ impl Watching<'_> {
                 return ControlFlow::Continue(());
             }
             refuse_second(&mut ids, &mut one);
-            output.diagnostics(&one.warnings, args.json, &Redactor::default());
+            output.diagnostics(&one.warnings);
             match args.json {
                 true => {
                     for diagnostic in &one.result.diagnostics {
@@ -170,8 +162,7 @@ impl Watching<'_> {
             kept.insert(file, Kept { result, problem });
             ControlFlow::Continue(())
         };
-        let (setup, ended) =
-            judge_all(change.concerned.clone(), plan, stop, args, output, tell).await;
+        let (setup, ended) = judge_all(change.concerned.clone(), plan, stop, output, tell).await;
         shared.extend(setup.config_files());
         if ended != ExitCode::Passed {
             return ended;
@@ -196,7 +187,7 @@ impl Watching<'_> {
             };
             stderr_line(&format!("\nchanged: {}{more}", shown.join(", ")));
         }
-        output.diagnostics(scene.problems(), args.json, &Redactor::default());
+        output.diagnostics(scene.problems());
     }
 
     /// After a run: how all tests are now.

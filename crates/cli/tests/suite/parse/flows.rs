@@ -303,3 +303,20 @@ fn what_must_not_be_there_is_asserted_and_doubted() {
         "{warning:?}"
     );
 }
+
+#[test]
+fn what_a_page_does_not_take_is_not_dragged_in_silence() {
+    let Some(lab) = Lab::new() else { return };
+    // The column has no list that takes cards.
+    let parsed = lab.parse("drag.html", &["drag 'Call Ana' to 'Closed'"], 1);
+    let error = &parsed.json["errors"][0];
+    assert_eq!(error["code"], "B-value_rejected", "{error:#}");
+    assert_eq!(error["message"], "the drag changed nothing on the page");
+    // A card that is rewritten while it is pressed is not dragged.
+    let actions = [
+        "drag 'Call Ana' to 'Done'",
+        "verify 'Nothing was moved.' is visible",
+    ];
+    let parsed = lab.parse("drag.html?rewritten", &actions, 1);
+    assert!(parsed.steps().is_empty(), "{:#}", parsed.json);
+}

@@ -108,6 +108,7 @@ fn a_patch_for_another_text_is_refused() {
     let source = SourceFile::new("steps.json", steps().to_text());
     let healed = HealedStep {
         place: 0,
+        is_destination: false,
         id: "st-1".to_owned(),
         description: "click 'Log in'".to_owned(),
         reason: "it has the id `go`".to_owned(),

@@ -105,6 +105,7 @@ impl<'a> Maker<'a> {
         let deed = StageAction {
             step: intent,
             aim,
+            to: None,
             limits: Limits {
                 action: PATIENCE,
                 assertion: SHORT,
@@ -115,7 +116,7 @@ impl<'a> Maker<'a> {
         let performed = self.stage.perform(&deed, &mut NoTargets).await;
         let performed =
             performed.unwrap_or_else(|failure| panic!("{}: {failure}", step.description));
-        step.observed = performed.outcome.observed();
+        step.observed = performed.outcome.observed.clone();
         self.file.test_steps.push(step);
         self
     }

@@ -141,6 +141,8 @@ fn nothing_cited_is_vacuous() {
     for output in [
         "",
         "Growth slows.",
+        "The plan (due: 20 February 2024) is ready.",
+        "| Name | Hours per week | City |\n|---|---|---|\n| Ann | 32 | Graz |",
         "Use `list[0]` in the code.\n```\na[1] = b[2]\n```",
     ] {
         let finding = judge(output);
@@ -159,4 +161,24 @@ fn own_patterns_are_citations_too() {
     assert_eq!(real(&trial.view(), &[], &own).verdict, Verdict::Fails);
     let trial = Trial::new("As in ticket ACME-8.").result("tracker", json!({ "key": "ACME-8" }));
     assert_eq!(real(&trial.view(), &[], &own).verdict, Verdict::Holds);
+}
+
+#[test]
+fn what_was_asked_for_by_its_address_may_be_cited() {
+    let trial = |url: &str| {
+        let output = format!("The line opens in May ({url}), as Aziz and Blom (2024) say.");
+        Trial::new(&output)
+            .event("message_received", json!({ "role": "user", "content": "Look at https://user.example/a." }))
+            .event("tool_call", json!({ "tool": "fetch", "call_id": "c", "args": { "url": "https://news.example/tram", "query": "https://searched.example" } }))
+            .event("tool_result", json!({ "tool": "fetch", "call_id": "c", "success": true, "result": { "authors": ["Noor Aziz", "Peter Blom"], "year": 2024, "doi": "10.1234/sl.17" } }))
+    };
+    for (url, verdict) in [
+        ("https://news.example/tram?utm_source=chat", Verdict::Holds),
+        ("https://user.example/a", Verdict::Holds),
+        ("https://doi.org/10.1234/sl.17", Verdict::Holds),
+        ("https://searched.example", Verdict::Fails),
+    ] {
+        let finding = real(&trial(url).view(), &[], &[]);
+        assert_eq!(finding.verdict, verdict, "{url}: {}", finding.message);
+    }
 }

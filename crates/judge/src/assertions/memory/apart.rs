@@ -230,35 +230,26 @@ fn leaks<'c, 'v>(view: &View<'v>, canaries: &'c [String]) -> Vec<(&'c str, &'sta
             }
         }
     };
+    let text = |text: &str| vec![text.to_owned()];
     for event in &view.trace.events {
-        let id = event.event_id.as_str();
-        match &event.data {
-            EventData::Message(message) => look(&message.content, "a message", id),
-            EventData::Thought(thought) => look(&thought.text, "a thought", id),
-            EventData::FinalOutput(output) => look(&output.content, "the output", id),
-            EventData::ToolCall(call) => {
-                for text in strings(&call.args) {
-                    look(&text, "the arguments of a call", id);
-                }
-            }
-            EventData::Plan(plan) => {
-                for text in strings(&plan.entries) {
-                    look(&text, "a plan", id);
-                }
-            }
+        let (place, texts) = match &event.data {
+            EventData::Message(message) => ("a message", text(&message.content)),
+            EventData::Thought(thought) => ("a thought", text(&thought.text)),
+            EventData::FinalOutput(output) => ("the output", text(&output.content)),
+            EventData::ToolCall(call) => ("the arguments of a call", strings(&call.args)),
+            EventData::Plan(plan) => ("a plan", strings(&plan.entries)),
             EventData::MemoryRead(read) => {
-                let text = read.content.as_deref().unwrap_or_default();
-                look(text, "what was read from memory", id);
+                let content = read.content.iter().cloned();
+                ("what was read from memory", content.collect())
             }
             EventData::MemoryWrite(write) => {
-                for text in [&write.content, &write.change_summary]
-                    .into_iter()
-                    .flatten()
-                {
-                    look(text, "what was written to memory", id);
-                }
+                let texts = write.content.iter().chain(&write.change_summary);
+                ("what was written to memory", texts.cloned().collect())
             }
-            _ => {}
+            _ => continue,
+        };
+        for text in texts {
+            look(&text, place, event.event_id.as_str());
         }
     }
     let output_id = view.trace.events[..last_output(view)].len();

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::blocks::{Marker, item};
+use crate::assertions::format::inside_fence;
+use crate::blocks::{self, Marker, item, tables};
 use crate::prove::{ProofLanguage, number_word, sentences};
 use crate::text::{detect, fold, language_called, words};
 use cuecard_source::value::Json;
@@ -79,83 +80,58 @@ fn forms(fact: &str, output: &str) -> Vec<Result<String, Option<String>>> {
         return forms;
     }
     let shape = Shape::of(output);
-    let mut test = |holds: bool, form: &str, otherwise: String| {
-        forms.push(if holds {
-            Ok(form.to_owned())
-        } else {
-            Err(Some(otherwise))
+    let mut test = |holds: bool, form: &str, otherwise: &str| {
+        forms.push(match holds {
+            true => Ok(form.to_owned()),
+            false => Err(Some(otherwise.to_owned())),
         });
     };
-    if NO_BULLETS.is_match(fact) {
+    let asks = |form: &Regex| form.is_match(fact);
+    let Shape {
+        bullets,
+        other_lines,
+        ..
+    } = shape;
+    let lines = format!("{bullets} bullets and {other_lines} other lines");
+    if asks(&NO_BULLETS) {
         test(
-            shape.bullets == 0,
+            bullets == 0,
             "no bullets",
-            format!("it has {} bullets", shape.bullets),
+            &format!("it has {bullets} bullets"),
         );
-    } else if ONLY_BULLETS.is_match(fact) {
-        let holds = shape.bullets > 0 && shape.other_lines == 0;
-        test(
-            holds,
-            "bullets only",
-            format!(
-                "{} bullets and {} other lines",
-                shape.bullets, shape.other_lines
-            ),
-        );
-    } else if BULLETS.is_match(fact) {
-        let holds = shape.bullets > 0 && shape.bullets >= shape.other_lines;
-        test(
-            holds,
-            "bullets",
-            format!(
-                "{} bullets and {} other lines",
-                shape.bullets, shape.other_lines
-            ),
-        );
+    } else if asks(&ONLY_BULLETS) {
+        test(bullets > 0 && other_lines == 0, "bullets only", &lines);
+    } else if asks(&BULLETS) {
+        test(bullets > 0 && bullets >= other_lines, "bullets", &lines);
     }
-    if NUMBERED.is_match(fact) {
-        test(
-            shape.numbered > 1,
-            "a numbered list",
-            format!("{} numbered entries", shape.numbered),
-        );
+    if asks(&NUMBERED) {
+        let seen = format!("{} numbered entries", shape.numbered);
+        test(shape.numbered > 1, "a numbered list", &seen);
     }
-    if BRIEF.is_match(fact) {
-        let holds = shape.words <= MOST_BRIEF_WORDS && shape.longest_block <= MOST_BRIEF_BLOCK;
+    if asks(&BRIEF) {
+        let (words, longest) = (shape.words, shape.longest_block);
+        let seen = format!(
+            "{words} words, {longest} in the longest paragraph; brief is at most {MOST_BRIEF_WORDS} and {MOST_BRIEF_BLOCK}"
+        );
         test(
-            holds,
+            words <= MOST_BRIEF_WORDS && longest <= MOST_BRIEF_BLOCK,
             "brief",
-            format!(
-                "{} words, {} in the longest paragraph; brief is at most {MOST_BRIEF_WORDS} and {MOST_BRIEF_BLOCK}",
-                shape.words, shape.longest_block
-            ),
+            &seen,
         );
     }
-    if JSON.is_match(fact) {
-        test(is_json(output), "JSON", "it is not JSON".to_owned());
+    if asks(&JSON) {
+        let is_json = serde_json::from_str::<Json>(inside_fence(output)).is_ok();
+        test(is_json, "JSON", "it is not JSON");
+    } else if asks(&TABLE) {
+        let has_table = tables(&blocks::lines(output)).iter().any(Result::is_ok);
+        test(has_table, "a table", "it has no table");
     }
-    if TABLE.is_match(fact) && !JSON.is_match(fact) {
-        let has_table = output.lines().any(|line| {
-            let line = line.trim();
-            line.contains("--")
-                && line.contains('|')
-                && line.chars().all(|sign| "|-: ".contains(sign))
-        });
-        test(has_table, "a table", "it has no table".to_owned());
-    }
-    if NO_EMOJI.is_match(fact) {
-        let emoji = output.chars().find(|character| is_emoji(*character));
-        test(
-            emoji.is_none(),
-            "no emoji",
-            format!("it has `{}`", emoji.unwrap_or(' ')),
-        );
-    } else if EMOJI.is_match(fact) {
-        test(
-            output.chars().any(is_emoji),
-            "emoji",
-            "it has no emoji".to_owned(),
-        );
+    let emoji = output.chars().find(|character| is_emoji(*character));
+    if asks(&NO_EMOJI) {
+        let seen = format!("it has `{}`", emoji.unwrap_or(' '));
+        test(emoji.is_none(), "no emoji", &seen);
+    } else if asks(&EMOJI) {
+        test(emoji.is_some(), "emoji", "it has no emoji");
     }
     for captures in COUNTED.captures_iter(fact) {
         let count = captures["count"].to_lowercase();
@@ -188,11 +164,8 @@ fn forms(fact: &str, output: &str) -> Vec<Result<String, Option<String>>> {
             "" | "exactly" => seen == number,
             _ => seen <= number,
         };
-        test(
-            holds,
-            captures[0].trim(),
-            format!("{seen} {thing}, expected {}", captures[0].trim()),
-        );
+        let form = captures[0].trim();
+        test(holds, form, &format!("{seen} {thing}, expected {form}"));
     }
     for word in words(fact) {
         let Some(wanted) = language_called(word.text) else {
@@ -260,16 +233,6 @@ impl Shape {
         }
         shape
     }
-}
-
-/// A whole JSON document, alone or in one code fence.
-fn is_json(output: &str) -> bool {
-    let body = output
-        .strip_prefix("```")
-        .and_then(|rest| rest.strip_suffix("```"))
-        .and_then(|rest| rest.split_once('\n'))
-        .map_or(output, |(_, body)| body);
-    serde_json::from_str::<Json>(body.trim()).is_ok()
 }
 
 fn is_emoji(character: char) -> bool {

@@ -181,6 +181,11 @@ fn other_facts_are_found_by_their_words() {
             "The group meets at 10, not at 9.",
             Verdict::Fails,
         ),
+        (
+            "The group meets on 3 March at 9:00.",
+            "The group that meets on 3 March at 9:00 is cancelled.",
+            Verdict::Undecided,
+        ),
     ] {
         let finding = recall(output, fact);
         assert_eq!(

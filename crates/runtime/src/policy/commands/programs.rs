@@ -113,7 +113,8 @@ const UNREADABLE: &str = "for while until case select function [[ time coproc ev
 /// if they are allowed. The list only guards `--allow-command` and what a refusal proposes.
 const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvish pwsh powershell busybox toybox env nice nohup setsid stdbuf \
      timeout flock ionice chrt choom taskset prlimit setpriv setarch rbash ld.so cuecard uv poetry pipenv fakeroot gosu su-exec tini dumb-init xvfb-run dbus-run-session unbuffer pkexec \
-     start-stop-daemon faketime chronic hyperfine rsh mosh pdsh srun tmux screen direnv catch perf gnuplot clisp bb iex erl csi java linux32 linux64 unshare nsenter chroot strace ltrace run-parts \
+     start-stop-daemon faketime chronic hyperfine rsh mosh pdsh srun tmux screen direnv gtimeout bunx bmake valgrind mise mamba micromamba rye rustup volta op doppler dotenv torsocks proxychains \
+     proxychains4 caffeinate envdir chpst docker-compose nix-shell php-cgi xterm env-cmd cross-env sops fd fdfind catch perf gnuplot clisp bb iex erl csi java linux32 linux64 unshare nsenter chroot strace ltrace run-parts \
      sudo doas su runuser script rlwrap watch entr xargs parallel ssh sshpass docker podman systemd-run bwrap firejail python pypy \
      ipython node nodejs deno bun npx uvx pipx tsx ts-node perl ruby irb php lua luajit julia Rscript R tclsh wish expect osascript \
      groovy jshell scala ghc ghci sbcl clojure guile racket ocaml elixir octave make gmake gdb lldb vi vim nvim view ex ed emacs \

@@ -74,11 +74,6 @@ const READ: &[(&str, &str, &str)] = &[
     ("node", "process.env.{}", "JSON.parse(process.env.{})"),
     ("awk gawk mawk", "ENVIRON[\"{}\"]", "ENVIRON[\"{}\"]"),
     (
-        "sed gsed",
-        "`awk` can, by ENVIRON[\"{}\"]",
-        "`awk` can, by ENVIRON[\"{}\"]",
-    ),
-    (
         "psql",
         "printf '%s' \"select :'v'\" | psql -v v=\"${}\"",
         "printf '%s' \"select :'v'\" | psql -v v=\"${}\"",
@@ -240,6 +235,15 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
     }
     let base = programs::base_name(program);
     let has = |words: &str| behind.iter().any(|word| is(word, words));
+    // `git $words`: data may be in a variable that is set here, and be options or several words.
+    let sets = |command: &SimpleCommand| {
+        let first = command.words.first();
+        first.is_some_and(|word| is_set(&word) || is(word, "read for set"))
+    };
+    let is_open = |word: &Word| word.is_open;
+    if base != "echo" && script.commands.iter().any(sets) && behind.iter().any(is_open) {
+        return true;
+    }
     match base {
         // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
         "for" => return behind.iter().any(Word::has_data),
@@ -304,19 +308,11 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
         let mut options = behind.iter().map(Word::beginning);
         options.all(|it| !it.starts_with('-') || it == "-" || listed.option(it).is_some())
     });
-    // `git $words`: data may be in a variable that is set here, and be options.
-    let sets = |command: &SimpleCommand| {
-        let first = command.words.first();
-        first.is_some_and(|word| is_set(&word) || is(word, "read for set"))
-    };
-    let is_split =
-        !is_in("echo", base) && script.commands.iter().any(sets) && behind.iter().any(is_open);
     let reads_recipe = (is_in("docker podman nerdctl kubectl", base) && has("-"))
         || (base == "kubectl" && has("--"))
         || (base == "curl" && has("-K --config"));
     let is_several = |word: &Word| word.is_split && word.has_data_inside;
-    is_split
-        || (behind.iter().any(is_several) && prints_data(script))
+    (behind.iter().any(is_several) && prints_data(script))
         || reads_recipe
         || ((is_file || program.contains('/')) && may_be_made(program, script))
         || (names_runner(first) && launcher.is_none())
@@ -346,11 +342,6 @@ fn is_program(text: &str) -> bool {
         .iter()
         .any(|start| text.starts_with(start));
     !is_device && text.chars().all(is_sign)
-}
-
-/// Whether a variable in a word may become several words.
-fn is_open(word: &Word) -> bool {
-    has_data(word) && !word.is_quoted
 }
 
 fn has_data(word: &Word) -> bool {

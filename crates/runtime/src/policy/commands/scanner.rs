@@ -114,6 +114,8 @@ pub(super) struct Word {
     pub(super) has_output: bool,
     pub(super) has_data_inside: bool,
     pub(super) is_split: bool,
+    /// It has a `$NAME` or `$(…)` without quotes around it, which may become several words.
+    pub(super) is_open: bool,
     pub(super) is_quoted: bool,
     /// It has an unquoted `*`, `?`, `[` or `{`, or begins with a `~`, so it may become other words.
     pub(super) expands: bool,
@@ -545,6 +547,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads a `$` and what belongs to it.
     fn dollar(&mut self, word: &mut Word, is_quoted: bool) -> Read {
+        word.is_open |= !is_quoted;
         let cut = || CUT.find(self.rest()).filter(|_| self.is_lenient);
         if let Some(variable) = VARIABLE.find(self.rest()).or_else(cut) {
             word.text.push(ADDED);

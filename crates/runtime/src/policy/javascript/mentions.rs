@@ -21,7 +21,7 @@ const RULES: &[Rule] = &[
     (
         "eval Function import require Reflect insertAdjacentHTML setHTMLUnsafe createContextualFragment srcdoc setContent \
          setAttributeNS setAttributeNode getAttributeNode createAttribute execCommand parseFromString defineProperty \
-         defineProperties importScripts Worker SharedWorker",
+         defineProperties importScripts Worker SharedWorker with addModule globalEval",
         |_, _| false,
         "call the function that is meant, with the reference as its argument",
     ),

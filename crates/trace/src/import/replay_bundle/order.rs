@@ -2,31 +2,26 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::frame::{Context, InputMessage};
-use super::step::Script;
-use crate::import::builder::Draft;
-use crate::{EventData, FinalOutput, MemoryRead, MemoryWrite, MessageReceived};
+use super::format::{InputMessage, last_output};
+use crate::import::builder::{Draft, Frame};
+use crate::{EventData, MemoryRead, MemoryWrite};
 
 /// The events: what the agent was given, then what happened; the final output last, if no step gives it.
-pub(super) fn drafts(
-    context: &Context,
-    messages: Vec<InputMessage>,
-    script: Script,
-    final_output: Option<&FinalOutput>,
-) -> Vec<Draft> {
-    let has_final_output = script.final_output().is_some();
-    let mut drafts = with_messages(messages, script.steps);
-    if let (Some(output), false) = (final_output, has_final_output) {
+pub(super) fn drafts(frame: &Frame, messages: Vec<InputMessage>, steps: Vec<Draft>) -> Vec<Draft> {
+    let has_final_output = last_output(&steps).is_some();
+    let mut drafts = with_messages(messages, steps);
+    if let (Some(output), false) = (&frame.final_output, has_final_output) {
         drafts.push(Draft::new(None, EventData::FinalOutput(output.clone())));
     }
+    let common = |key: &str| frame.scenario[key].as_str().map(str::to_owned);
     for draft in &mut drafts {
-        for (own, common) in [
-            (&mut draft.group_id, &context.group_id),
-            (&mut draft.session_id, &context.session_id),
-            (&mut draft.task_id, &context.task_id),
+        for (own, key) in [
+            (&mut draft.group_id, "group_id"),
+            (&mut draft.session_id, "session_id"),
+            (&mut draft.task_id, "task_id"),
         ] {
             if own.is_none() {
-                own.clone_from(common);
+                *own = common(key);
             }
         }
         if let EventData::MemoryRead(MemoryRead { group_id, .. })
@@ -84,14 +79,4 @@ fn with_messages(messages: Vec<InputMessage>, mut steps: Vec<Draft>) -> Vec<Draf
         insert(Some(idx), &mut drafts);
     }
     drafts
-}
-
-impl InputMessage {
-    fn draft(self) -> Draft {
-        let data = MessageReceived {
-            role: self.role,
-            content: self.content,
-        };
-        Draft::new(self.ts, EventData::MessageReceived(data))
-    }
 }

@@ -1,43 +1,31 @@
-//! The JSON Schema of replay bundles, made from the table of keys, for editors.
+//! The JSON Schema of replay bundles, made from the structs that read them, for editors.
 
 use serde_json::json;
 
-use super::fields::{self, StepType};
+use super::format::{Bundle, VERSION};
 use crate::import::CAPABILITIES;
+use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{object, schema_document};
+use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a replay bundle of version 0.1.
 pub fn schema() -> Json {
-    let mut root = object(fields::ROOT);
+    let mut root = schema_of::<Bundle>();
     for (name, _) in CAPABILITIES {
         root["properties"]["capabilities"]["properties"][*name] =
             json!({"type": ["boolean", "null"]});
     }
     root["allOf"] = json!([success()]);
-    let mut scenario = object(fields::SCENARIO);
-    let context = &mut scenario["properties"]["scheduler_context"];
-    context["properties"] = object(fields::SCHEDULER_CONTEXT)["properties"].take();
+    let scenario = &mut root["$defs"]["scenario"];
     scenario["if"] =
         json!({"properties": {"trigger": {"const": "scheduler"}}, "required": ["trigger"]});
     scenario["then"] = json!({
         "properties": {"scheduler_context": {"type": "object"}},
         "required": ["scheduler_context"],
     });
-    let names: Vec<&str> = fields::STEPS.iter().map(|step| step.name).collect();
-    let mut step = object(fields::STEP);
-    step["properties"]["type"]["enum"] = json!(names);
-    step["allOf"] = fields::STEPS.iter().map(own_keys).collect();
-    root["$defs"] = json!({
-        "scenario": scenario,
-        "message": object(fields::MESSAGE),
-        "step": step,
-        "final_output": object(fields::FINAL_OUTPUT),
-        "metrics": object(fields::METRICS),
-    });
     schema_document(
         "replay-bundle",
-        super::VERSION,
+        VERSION,
         "Replay bundle",
         "A run of NanoClaw as JSON, written by hand or captured (version 0.1).",
         root,
@@ -57,22 +45,11 @@ fn success() -> Json {
     })
 }
 
-/// What a step's own keys are if it is of this type.
-fn own_keys(step: &StepType) -> Json {
-    let mut then = object(step.fields);
-    then["description"] = step.meaning.into();
-    json!({
-        "if": {"properties": {"type": {"const": step.name}}, "required": ["type"]},
-        "then": then,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::import::replay_bundle;
     use cuecard_source::SourceFile;
-    use cuecard_source::value::fields::Field;
 
     /// A bundle with a step of each type, and every key they can have.
     fn full() -> Json {
@@ -132,7 +109,7 @@ mod tests {
         ] {
             found.extend(names(part, bundle.pointer(part).expect(part)));
         }
-        for at in 0..fields::STEPS.len() {
+        for at in 0..super::super::step::TYPES.len() {
             found.extend(names(&format!("/script/{at}"), &bundle["script"][at]));
         }
         found
@@ -166,33 +143,22 @@ mod tests {
 
     #[test]
     fn the_bundle_of_this_test_has_every_key() {
-        let bundle = full();
+        let (bundle, schema) = (full(), schema());
         let keys = |object: &Json| -> Vec<String> {
-            object
-                .as_object()
-                .expect("an object")
-                .keys()
-                .cloned()
-                .collect()
+            let object = object.as_object().expect("an object");
+            let mut keys: Vec<String> = object.keys().cloned().collect();
+            keys.sort();
+            keys
         };
-        let names = |tables: &[&[Field]]| -> Vec<&str> {
-            tables
-                .iter()
-                .copied()
-                .flatten()
-                .map(|field| field.name)
-                .collect()
-        };
-        assert_eq!(keys(&bundle), names(&[fields::ROOT]));
-        assert_eq!(keys(&bundle["scenario"]), names(&[fields::SCENARIO]));
-        assert_eq!(keys(&bundle["metrics"]), names(&[fields::METRICS]));
-        for (at, step_type) in fields::STEPS.iter().enumerate() {
+        let of = |definition: &str| keys(&schema["$defs"][definition]["properties"]);
+        assert_eq!(keys(&bundle), keys(&schema["properties"]));
+        assert_eq!(keys(&bundle["scenario"]), of("scenario"));
+        assert_eq!(keys(&bundle["metrics"]), of("metrics"));
+        let steps = schema["$defs"]["step"]["allOf"].as_array().expect("a list");
+        for (at, of_type) in steps.iter().enumerate() {
             let step = &bundle["script"][at];
-            assert_eq!(step["type"], step_type.name);
-            let (mut given, mut known) = (keys(step), names(&[fields::STEP, step_type.fields]));
-            given.sort();
-            known.sort_unstable();
-            assert_eq!(given, known);
+            assert_eq!(step["type"], of_type["if"]["properties"]["type"]["const"]);
+            assert_eq!(keys(step), keys(&of_type["then"]["properties"]));
         }
     }
 

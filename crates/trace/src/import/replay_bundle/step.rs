@@ -4,210 +4,250 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::fields;
-use super::frame::{read_final_output, role, time};
-use super::reader::{Object, Reader};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use super::format::{Milliseconds, Name, Time};
+use super::{FORMAT, Findings};
 use crate::import::Fixture;
 use crate::import::builder::Draft;
 use crate::{
     ErrorHappened, EventData, FinalOutput, MemoryRead, MemoryWrite, MessageReceived, ToolCall,
     ToolResult,
 };
-use cuecard_source::Span;
+use cuecard_source::decode::{decode_part, schema_of};
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::Node;
+use cuecard_source::reader::{Object, Reader, first_character};
 use cuecard_source::value::{Json, cut};
 
-/// A script has at most this many steps.
-const MAX_STEPS: usize = 1_000_000;
-
-/// The steps that could be read, in order.
-#[derive(Default)]
-pub(super) struct Script {
-    pub steps: Vec<Draft>,
-}
-
-impl Script {
-    /// What the last `final_output` step says.
-    pub(super) fn final_output(&self) -> Option<&FinalOutput> {
-        self.steps.iter().rev().find_map(|step| match &step.data {
-            EventData::FinalOutput(output) => Some(output),
-            _ => None,
-        })
-    }
-
-    pub(super) fn tool_call_count(&self) -> u64 {
-        let is_call = |step: &&Draft| matches!(step.data, EventData::ToolCall(_));
-        self.steps.iter().filter(is_call).count() as u64
-    }
-}
-
-pub(super) fn script(reader: &mut Reader<'_>, bundle: Object<'_>, fixtures: &[Fixture]) -> Script {
-    let example = r#""script": [], the steps of the run"#;
-    let Some(node) = reader.required(bundle, "script", "the bundle", example) else {
-        return Script::default();
-    };
-    let Some(items) = node.as_array() else {
-        reader.wrong_type(node, "/script", "`script`", "an array of steps");
-        return Script::default();
-    };
-    if items.len() > MAX_STEPS {
-        let message = format!(
-            "the script has {} steps; {MAX_STEPS} is the limit",
-            items.len()
-        );
-        let diagnostic = reader.error(codes::BUNDLE_VALUE, node.span, message);
-        diagnostic.pointer = Some("/script".to_owned());
-        return Script::default();
-    }
+/// Reads the steps in order, without those that can't be read.
+pub(super) fn read_script(
+    reader: &mut Reader<'_>,
+    root: &Node,
+    fixtures: &[Fixture],
+    findings: &mut Findings,
+) -> Vec<Draft> {
+    let items = root.get("script").and_then(Node::as_array);
+    let items = items.unwrap_or_default();
+    let call_ids = items.iter().filter_map(|step| {
+        let is_call = step.get("type").and_then(Node::as_str) == Some("tool_call");
+        step.get("call_id").filter(|_| is_call)?.as_str()
+    });
+    let fixtures = fixtures
+        .iter()
+        .map(|fixture| (fixture.id.as_str(), fixture));
     let mut steps = Steps {
         calls: HashMap::new(),
         answered: HashSet::new(),
-        all_calls: call_ids(items),
+        all_calls: call_ids.collect(),
         event_ids: HashSet::new(),
-        fixtures: fixtures
-            .iter()
-            .map(|fixture| (fixture.id.as_str(), fixture))
-            .collect(),
+        fixtures: fixtures.collect(),
     };
-    let steps = items
-        .iter()
-        .enumerate()
-        .filter_map(|(idx, node)| steps.step(reader, node, idx))
-        .collect();
-    Script { steps }
-}
-
-/// What steps refer to.
-struct Steps<'a> {
-    /// The calls before the step that is read, with their tools.
-    calls: HashMap<&'a str, &'a str>,
-    /// Those of them that have a result or an error.
-    answered: HashSet<&'a str>,
-    /// Calls of the whole script.
-    all_calls: HashSet<&'a str>,
-    event_ids: HashSet<&'a str>,
-    fixtures: HashMap<&'a str, &'a Fixture>,
-}
-
-impl<'a> Steps<'a> {
-    fn step(&mut self, reader: &mut Reader<'_>, node: &'a Node, idx: usize) -> Option<Draft> {
+    let read = items.iter().enumerate().filter_map(|(idx, node)| {
         let pointer = format!("/script/{idx}");
-        if node.as_object().is_none() {
-            reader.wrong_type(node, &pointer, "a step", "an object");
-            return None;
-        }
         let step = Object {
             node,
             pointer: &pointer,
         };
-        let kind = step_type(reader, step)?;
-        let own = fields::STEPS.iter().find(|own| own.name == kind);
-        let known = [fields::STEP, own.map_or(&[][..], |own| own.fields)];
-        reader.unknown_keys(step, &known, &format!("a `{kind}` step"));
-        let data = match kind {
-            "message_received" => message_received(reader, step),
-            "tool_call" => self.tool_call(reader, step, node),
-            "tool_result" => self.tool_result(reader, step, node),
-            "memory_read" => Some(memory_read(reader, step)),
-            "memory_write" => Some(memory_write(reader, step)),
-            "error" => self.error(reader, step),
-            _ => final_output(reader, step),
-        };
-        let event_id = self.event_id(reader, step, node);
-        Some(Draft {
-            event_id,
-            ts: time(reader, step),
-            group_id: reader.text(step, "group_id"),
-            session_id: reader.text(step, "session_id"),
-            task_id: reader.text(step, "task_id"),
-            agent_id: reader.text(step, "agent_id"),
-            parent_event_id: reader.text(step, "parent_event_id"),
-            data: data?,
-        })
-    }
+        let draft = step_type(reader, step).and_then(|kind| steps.step(reader, step, kind));
+        findings.keep(reader.diagnostics.drain(..));
+        draft
+    });
+    read.collect()
+}
 
-    fn event_id(
-        &mut self,
-        reader: &mut Reader<'_>,
-        step: Object<'_>,
-        node: &'a Node,
-    ) -> Option<String> {
-        let node = node.get("event_id").filter(|node| !node.is_null())?;
-        let pointer = step.child_pointer("event_id");
-        let Some(id) = node.as_str().filter(|id| !id.is_empty()) else {
-            let wanted = "a string that is not empty";
-            reader.wrong_type(node, &pointer, "`event_id`", wanted);
-            return None;
-        };
-        if !self.event_ids.insert(id) {
-            let message = format!("duplicate `event_id` `{}`", cut(id, 80));
-            reader
-                .error(codes::BUNDLE_EVENT_ID, node.span, message)
-                .pointer = Some(pointer);
-        }
-        Some(id.to_owned())
+/// The type of a step, if it is a known one.
+fn step_type(reader: &mut Reader<'_>, step: Object<'_>) -> Option<&'static str> {
+    if step.node.as_object().is_none() {
+        reader.wrong_type(step.node, step.pointer, "a step", "an object");
+        return None;
     }
-
-    fn tool_call(
-        &mut self,
-        reader: &mut Reader<'_>,
-        step: Object<'_>,
-        node: &'a Node,
-    ) -> Option<EventData> {
-        let tool = tool(reader, step, "a `tool_call`");
-        let call_id = call_id(reader, step, node, "a `tool_call`");
-        let native_tool = reader.text(step, "native_tool");
-        let attempt = reader.count(step, "attempt");
-        if let Some(call_id) = call_id {
-            let tool = node.get("tool").and_then(Node::as_str);
-            let before = self.calls.insert(call_id, tool.unwrap_or_default());
-            let was_answered = self.answered.remove(call_id);
-            if before.is_some() && !was_answered {
-                let message = format!(
-                    "duplicate `call_id` `{}`: a call with this id has no result yet",
-                    cut(call_id, 80)
-                );
-                doubt(reader, step, "call_id", message);
+    let node = reader.required(step, "type", "a step", r#""type": "tool_call""#)?;
+    let pointer = step.child_pointer("type");
+    let kind = reader.text_of(node, &pointer, "`type`")?;
+    let names = || TYPES.iter().map(|step| step.name);
+    let known = names().find(|name| *name == kind);
+    if known.is_none() {
+        let message = format!("unknown step type `{}`", cut(kind, 80));
+        let found = reader.error_at(codes::BUNDLE_STEP, node.span, &pointer, message);
+        match did_you_mean(kind, names()) {
+            Some(name) => found.label = Some(format!("did you mean `{name}`?")),
+            None => {
+                let listed: Vec<_> = names().map(|name| format!("`{name}`")).collect();
+                found.help = Some(format!("valid types are {}", listed.join(", ")));
             }
         }
-        let args = step.given("args");
-        Some(EventData::ToolCall(ToolCall {
-            tool: tool?.into(),
-            call_id: call_id?.into(),
-            args: args
-                .map_or_else(|| Json::Object(Default::default()), Node::to_value)
-                .into(),
-            native_tool,
-            attempt: attempt.and_then(|attempt| u32::try_from(attempt).ok()),
-        }))
+    }
+    known
+}
+
+/// A type of step.
+pub(super) struct StepType {
+    pub name: &'static str,
+    /// What a step's keys are if it is of this type.
+    schema: fn() -> Json,
+}
+
+/// The schema of a step.
+pub(super) struct StepSchema;
+
+impl JsonSchema for StepSchema {
+    fn schema_name() -> Cow<'static, str> {
+        "step".into()
     }
 
-    fn tool_result(
-        &mut self,
-        reader: &mut Reader<'_>,
-        step: Object<'_>,
-        node: &'a Node,
-    ) -> Option<EventData> {
-        let tool = tool(reader, step, "a `tool_result`");
-        let call_id = call_id(reader, step, node, "a `tool_result`");
-        if let Some(id) = call_id
-            && !self.answered.insert(id)
-        {
-            let message = format!("the call `{}` already has a result", cut(id, 80));
-            doubt(reader, step, "call_id", message);
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let names: Vec<&str> = TYPES.iter().map(|step| step.name).collect();
+        let own = TYPES.iter().map(|step| {
+            json!({
+                "if": {"properties": {"type": {"const": step.name}}, "required": ["type"]},
+                "then": (step.schema)(),
+            })
+        });
+        let own: Vec<Json> = own.collect();
+        schemars::json_schema!({
+            "type": "object",
+            "properties": {"type": {"description": "What happened.", "enum": names}},
+            "required": ["type"],
+            "allOf": own,
+        })
+    }
+}
+
+/// Defines the structs of steps, each with the keys that every step has, and how one becomes an event.
+macro_rules! steps {
+    ($self:ident, $reader:ident, $step:ident: $(
+        $name:ident = $kind:literal, $meaning:literal {
+            $($(#[$meta:meta])* $field:ident: $type:ty,)*
+        } => $data:expr;
+    )*) => {
+        $(
+            #[derive(Deserialize, JsonSchema)]
+            struct $name {
+                $($(#[$meta])* $field: $type,)*
+                #[serde(rename = "type")]
+                #[schemars(with = "String")]
+                _kind: IgnoredAny,
+                /// Its id, unique in the bundle.
+                event_id: Option<Name>,
+                /// When (RFC 3339).
+                ts: Option<Time>,
+                /// The group it belongs to.
+                group_id: Option<String>,
+                /// The session it belongs to.
+                session_id: Option<String>,
+                /// The task it belongs to.
+                task_id: Option<String>,
+                /// The agent it belongs to.
+                agent_id: Option<String>,
+                /// The event it answers.
+                parent_event_id: Option<String>,
+            }
+        )*
+
+        /// The types of steps.
+        pub(super) const TYPES: &[StepType] = &[$(StepType {
+            name: $kind,
+            schema: || {
+                let mut schema = schema_of::<$name>();
+                schema["description"] = $meaning.into();
+                schema
+            },
+        }),*];
+
+        impl Steps<'_> {
+            #[allow(unused_variables, reason = "values are taken from the node as they are written")]
+            fn step(&mut $self, $reader: &mut Reader<'_>, $step: Object<'_>, kind: &str) -> Option<Draft> {
+                match kind {
+                    $($kind => {
+                        let what = concat!("a `", $kind, "` step");
+                        let read = decode_part::<$name>($reader, $step.node, $step.pointer, what, &FORMAT);
+                        $reader.diagnostics.extend(read.diagnostics);
+                        let $name {
+                            $($field,)*
+                            event_id, ts, group_id, session_id, task_id, agent_id, parent_event_id, ..
+                        } = read.value?;
+                        $self.event_id($reader, $step, event_id.as_deref());
+                        Some(Draft {
+                            data: $data,
+                            event_id: event_id.map(|id| id.0),
+                            ts: ts.map(|ts| ts.0),
+                            group_id,
+                            session_id,
+                            task_id,
+                            agent_id,
+                            parent_event_id,
+                        })
+                    })*
+                    _ => None,
+                }
+            }
         }
-        self.check_call(reader, step, "a `tool_result`", tool.as_deref());
-        let example = r#""success": true"#;
-        reader.required(step, "success", "a `tool_result`", example);
-        let success = reader.flag(step, "success");
-        let fixture_id = reader.text(step, "fixture_id");
+    };
+}
+
+steps! { self, reader, step:
+    MessageReceivedStep = "message_received", "A message reached the agent." {
+        /// Who wrote it (default: user).
+        role: Option<String>,
+        /// Its text.
+        content: String,
+    } => EventData::MessageReceived(MessageReceived {
+        role: role.unwrap_or_else(|| "user".to_owned()),
+        content,
+    });
+
+    ToolCallStep = "tool_call", "A tool was called." {
+        /// The tool's name.
+        tool: Name,
+        /// What a call and its result share.
+        call_id: Name,
+        /// What it was called with.
+        #[schemars(with = "Option<Json>")]
+        args: Option<IgnoredAny>,
+        /// The name that the agent itself used.
+        native_tool: Option<String>,
+        /// Which attempt it was, from 1.
+        attempt: Option<u32>,
+    } => {
+        self.call(reader, step, &tool, &call_id);
+        let args = reader.get(step, "args").map(Node::to_value);
+        EventData::ToolCall(ToolCall {
+            tool: tool.0.into(),
+            call_id: call_id.0.into(),
+            args: args.unwrap_or_else(|| json!({})).into(),
+            native_tool,
+            attempt,
+        })
+    };
+
+    ToolResultStep = "tool_result", "A tool answered." {
+        /// The tool's name.
+        tool: Name,
+        /// What a call and its result share.
+        call_id: Name,
+        /// Whether the call did what it was asked.
+        success: bool,
+        /// What it answered.
+        #[schemars(with = "Option<Json>")]
+        result: Option<IgnoredAny>,
+        /// The whole text of the answer.
+        text: Option<String>,
+        /// The fixture of the test case that the result is taken from.
+        fixture_id: Option<String>,
+        /// How long it took.
+        duration_ms: Option<Milliseconds>,
+    } => {
+        self.answer(reader, step, &tool, &call_id);
         if let Some(fixture) = fixture_id.as_deref().and_then(|id| self.fixtures.get(id)) {
             let fails = fixture.result.is_none() && fixture.error.is_some();
-            if tool.as_ref().is_some_and(|tool| *tool != fixture.tool) {
+            if *tool != fixture.tool {
                 let message = format!("the fixture belongs to `{}`", cut(&fixture.tool, 80));
                 doubt(reader, step, "fixture_id", message);
-            } else if fails && success == Some(true) {
+            } else if fails && success {
                 let message = "the fixture is an error, but the result is a success".to_owned();
                 doubt(reader, step, "success", message);
             }
@@ -217,34 +257,159 @@ impl<'a> Steps<'a> {
             (None, Some(id)) => self.fixture(reader, step, id),
             (None, None) => Json::Null,
         };
-        let duration_ms = step.given("duration_ms").and_then(|node| {
-            reader.milliseconds(node, &step.child_pointer("duration_ms"), "`duration_ms`")
-        });
-        let text = reader.text(step, "text");
-        Some(EventData::ToolResult(ToolResult {
-            tool: tool?.into(),
-            call_id: call_id?.into(),
-            success: success?,
+        EventData::ToolResult(ToolResult {
+            tool: tool.0.into(),
+            call_id: call_id.0.into(),
+            success,
             result: result.into(),
             text,
             structured: None,
             fixture_id,
-            duration_ms,
-        }))
+            duration_ms: duration_ms.map(|duration| duration.0),
+        })
+    };
+
+    MemoryReadStep = "memory_read", "The agent read its memory." {
+        /// The kind of memory.
+        source: Option<String>,
+        /// Which file or key.
+        path: Option<String>,
+        /// What was read.
+        content: Option<String>,
+    } => {
+        let path = memory_path(reader, step, path);
+        EventData::MemoryRead(MemoryRead { source: source.unwrap_or_default(), path, group_id: None, content })
+    };
+
+    MemoryWriteStep = "memory_write", "The agent wrote its memory." {
+        /// The kind of memory.
+        source: Option<String>,
+        /// Which file or key.
+        path: Option<String>,
+        /// What was written.
+        content: Option<String>,
+        /// What changed, in words.
+        change_summary: Option<String>,
+    } => {
+        let path = memory_path(reader, step, path);
+        let source = source.unwrap_or_default();
+        EventData::MemoryWrite(MemoryWrite { source, path, group_id: None, content, change_summary })
+    };
+
+    ErrorStep = "error", "Something went wrong." {
+        /// Where it went wrong.
+        scope: Option<Scope>,
+        /// The tool concerned.
+        tool: Option<String>,
+        /// The call concerned.
+        call_id: Option<String>,
+        /// A word for machines, for example `timeout`.
+        error_type: Name,
+        /// What went wrong, for people.
+        message: Option<String>,
+        /// Whether trying again may help.
+        retryable: Option<bool>,
+    } => {
+        if let Some(id) = &call_id {
+            self.check_call(reader, step, tool.as_deref(), id);
+            self.answered.insert(id.clone());
+        }
+        let is_of_tool = tool.is_some() || call_id.is_some();
+        // A call has one tool, which the step need not repeat.
+        let called = call_id.as_deref().and_then(|id| self.calls.get(id));
+        let scope = scope.unwrap_or(if is_of_tool { Scope::Tool } else { Scope::Runtime });
+        EventData::ErrorHappened(ErrorHappened {
+            scope: scope.as_str().to_owned(),
+            tool: tool.or_else(|| called.cloned()).map(Cow::Owned),
+            call_id: call_id.map(Arc::from),
+            error_type: error_type.0,
+            message: message.unwrap_or_default(),
+            retryable: retryable.unwrap_or(false),
+        })
+    };
+
+    FinalOutputStep = "final_output", "The agent gave its last answer." {
+        /// Who gave it (default: assistant).
+        role: Option<String>,
+        /// Its text.
+        content: String,
+        /// What form it has.
+        format_hint: Option<String>,
+    } => {
+        let role = role.unwrap_or_else(|| "assistant".to_owned());
+        EventData::FinalOutput(FinalOutput { role, content, format_hint })
+    };
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Scope {
+    Tool,
+    Model,
+    Runtime,
+}
+
+impl Scope {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Model => "model",
+            Self::Runtime => "runtime",
+        }
+    }
+}
+
+/// What steps refer to.
+struct Steps<'a> {
+    /// The calls before the step that is read, with their tools.
+    calls: HashMap<String, String>,
+    /// Those of them that have a result or an error.
+    answered: HashSet<String>,
+    /// Calls of the whole script.
+    all_calls: HashSet<&'a str>,
+    event_ids: HashSet<String>,
+    fixtures: HashMap<&'a str, &'a Fixture>,
+}
+
+impl Steps<'_> {
+    fn event_id(&mut self, reader: &mut Reader<'_>, step: Object<'_>, id: Option<&str>) {
+        let Some(id) = id.filter(|id| !self.event_ids.insert((*id).to_owned())) else {
+            return;
+        };
+        let message = format!("duplicate `event_id` `{}`", cut(id, 80));
+        let (at, pointer) = (span(step, "event_id"), step.child_pointer("event_id"));
+        reader.error_at(codes::BUNDLE_EVENT_ID, at, &pointer, message);
+    }
+
+    fn call(&mut self, reader: &mut Reader<'_>, step: Object<'_>, tool: &str, id: &str) {
+        let before = self.calls.insert(id.to_owned(), tool.to_owned());
+        let was_answered = self.answered.remove(id);
+        if before.is_some() && !was_answered {
+            let shown = cut(id, 80);
+            let message =
+                format!("duplicate `call_id` `{shown}`: a call with this id has no result yet");
+            doubt(reader, step, "call_id", message);
+        }
+    }
+
+    fn answer(&mut self, reader: &mut Reader<'_>, step: Object<'_>, tool: &str, id: &str) {
+        if !self.answered.insert(id.to_owned()) {
+            let message = format!("the call `{}` already has a result", cut(id, 80));
+            doubt(reader, step, "call_id", message);
+        }
+        self.check_call(reader, step, Some(tool), id);
     }
 
     /// The result that a fixture holds; that of a failure is its `error`.
     fn fixture(&self, reader: &mut Reader<'_>, step: Object<'_>, id: &str) -> Json {
         let Some(fixture) = self.fixtures.get(id) else {
-            let at = step
-                .get("fixture_id")
-                .map_or(step.node.span, |node| node.span);
             let message = format!("undefined fixture `{}`", cut(id, 80));
-            let proposal = nearest(id, self.fixtures.keys());
-            let diagnostic = reader.error(codes::BUNDLE_FIXTURE, at, message);
-            diagnostic.pointer = Some(step.child_pointer("fixture_id"));
-            diagnostic.label = proposal.map(|id| format!("did you mean `{id}`?"));
-            diagnostic.help = Some(
+            let (at, pointer) = (span(step, "fixture_id"), step.child_pointer("fixture_id"));
+            let proposal = nearest(id, self.fixtures.keys().copied());
+            let found = reader.error_at(codes::BUNDLE_FIXTURE, at, &pointer, message);
+            found.label = proposal;
+            found.help = Some(
                 "add it to `tools.fixtures` of the test case, or give the step a `result`"
                     .to_owned(),
             );
@@ -254,198 +419,57 @@ impl<'a> Steps<'a> {
         held.cloned().unwrap_or_default()
     }
 
-    fn error(&mut self, reader: &mut Reader<'_>, step: Object<'_>) -> Option<EventData> {
-        let tool = reader.text(step, "tool");
-        let call_id = reader.text(step, "call_id");
-        self.check_call(reader, step, "an `error`", tool.as_deref());
-        let of_call = call_id.as_deref().and_then(|id| self.all_calls.get(id));
-        self.answered.extend(of_call);
-        let scope = match step.given("scope") {
-            Some(node) => {
-                let words = [("tool", "tool"), ("model", "model"), ("runtime", "runtime")];
-                reader.one_of(node, &step.child_pointer("scope"), "`scope`", &words)
-            }
-            None if tool.is_some() || call_id.is_some() => Some("tool"),
-            None => Some("runtime"),
-        };
-        let example = r#""error_type": "timeout""#;
-        let error_type = reader.name(step, "error_type", "an `error`", example);
-        let message = reader.text(step, "message").unwrap_or_default();
-        let retryable = reader.flag(step, "retryable").unwrap_or(false);
-        // A call has one tool, which the step need not repeat.
-        let called = call_id.as_deref().and_then(|id| self.calls.get(id));
-        let tool = tool.or_else(|| called.map(|&tool| tool.to_owned()));
-        Some(EventData::ErrorHappened(ErrorHappened {
-            scope: scope?.to_owned(),
-            tool: tool.map(Cow::Owned),
-            call_id: call_id.map(Arc::from),
-            error_type: error_type?,
-            message,
-            retryable,
-        }))
-    }
-
     /// Reports a `call_id` that no earlier `tool_call` has.
-    fn check_call(
-        &self,
-        reader: &mut Reader<'_>,
-        step: Object<'_>,
-        whose: &str,
-        tool: Option<&str>,
-    ) {
-        let Some(node) = step.given("call_id") else {
-            return;
-        };
-        let Some(id) = node.as_str().filter(|id| !id.is_empty()) else {
-            return;
-        };
+    fn check_call(&self, reader: &mut Reader<'_>, step: Object<'_>, tool: Option<&str>, id: &str) {
         let shown = cut(id, 80);
-        match (self.calls.get(id), tool) {
-            (Some(&called), Some(tool)) if called != tool && !called.is_empty() => {
-                let message = format!(
-                    "{whose} of `{}` answers `{shown}`, which is a call of `{}`",
-                    cut(tool, 80),
-                    cut(called, 80)
-                );
+        if let Some(called) = self.calls.get(id) {
+            if let Some(tool) = tool.filter(|tool| tool != called) {
+                let (tool, called) = (cut(tool, 80), cut(called, 80));
+                let message =
+                    format!("a step of `{tool}` answers `{shown}`, which is a call of `{called}`");
                 doubt(reader, step, "tool", message);
             }
-            (Some(_), _) => {}
-            (None, _) => {
-                let is_later = self.all_calls.contains(id);
-                let message = match is_later {
-                    true => format!(
-                        "{whose} has the `call_id` `{shown}` of a `tool_call` that comes later"
-                    ),
-                    false => {
-                        format!("{whose} has the `call_id` `{shown}`, and no `tool_call` has it")
-                    }
-                };
-                let proposal = nearest(id, self.calls.keys());
-                let diagnostic = reader.error(codes::BUNDLE_CALL, node.span, message);
-                diagnostic.pointer = Some(step.child_pointer("call_id"));
-                diagnostic.label = proposal.map(|id| format!("did you mean `{id}`?"));
-                if is_later {
-                    diagnostic.help =
-                        Some("put the steps in the order in which they happened".to_owned());
-                }
-            }
+            return;
         }
+        let is_later = self.all_calls.contains(id);
+        let message = match is_later {
+            true => format!("the `call_id` `{shown}` is of a `tool_call` that comes later"),
+            false => format!("no `tool_call` has the `call_id` `{shown}`"),
+        };
+        let proposal = nearest(id, self.calls.keys().map(String::as_str));
+        let (at, pointer) = (span(step, "call_id"), step.child_pointer("call_id"));
+        let found = reader.error_at(codes::BUNDLE_CALL, at, &pointer, message);
+        found.label = proposal;
+        found.help =
+            is_later.then(|| "put the steps in the order in which they happened".to_owned());
     }
+}
+
+fn span(step: Object<'_>, key: &str) -> cuecard_source::Span {
+    step.get(key).unwrap_or(step.node).span
 }
 
 /// Warns that what stands at a key doesn't go with the rest.
 fn doubt(reader: &mut Reader<'_>, step: Object<'_>, key: &str, message: String) {
-    let span = step.get(key).map_or(step.node.span, |node| node.span);
-    reader.warning(codes::BUNDLE_DOUBT, span, message).pointer = Some(step.child_pointer(key));
+    let found = reader.warning(codes::BUNDLE_DOUBT, span(step, key), message);
+    found.pointer = Some(step.child_pointer(key));
 }
 
-/// The type of a step, if it is a known one.
-fn step_type(reader: &mut Reader<'_>, step: Object<'_>) -> Option<&'static str> {
-    let node = reader.required(step, "type", "a step", r#""type": "tool_call""#)?;
-    let Some(kind) = node.as_str() else {
-        reader.wrong_type(node, &step.child_pointer("type"), "`type`", "a string");
-        return None;
-    };
-    let names = || fields::STEPS.iter().map(|step| step.name);
-    let known = names().find(|name| *name == kind);
-    if known.is_none() {
-        let proposal = did_you_mean(kind, names());
-        let message = format!("unknown step type `{}`", cut(kind, 80));
-        let diagnostic = reader.error(codes::BUNDLE_STEP, node.span, message);
-        diagnostic.pointer = Some(step.child_pointer("type"));
-        match proposal {
-            Some(name) => diagnostic.label = Some(format!("did you mean `{name}`?")),
-            None => {
-                let listed: Vec<_> = names().map(|name| format!("`{name}`")).collect();
-                diagnostic.help = Some(format!("valid types are {}", listed.join(", ")));
-            }
-        }
-    }
-    known
-}
-
-fn tool(reader: &mut Reader<'_>, step: Object<'_>, whose: &str) -> Option<String> {
-    reader.name(step, "tool", whose, r#""tool": "…", the tool's name"#)
-}
-
-fn call_id<'n>(
-    reader: &mut Reader<'_>,
-    step: Object<'_>,
-    node: &'n Node,
-    whose: &str,
-) -> Option<&'n str> {
-    let example = r#""call_id": "…", which the call and its result share"#;
-    reader.name(step, "call_id", whose, example)?;
-    node.get("call_id").and_then(Node::as_str)
-}
-
-fn message_received(reader: &mut Reader<'_>, step: Object<'_>) -> Option<EventData> {
-    let example = r#""content": "…""#;
-    reader.required(step, "content", "a `message_received`", example);
-    let role = role(reader, step, "user");
-    Some(EventData::MessageReceived(MessageReceived {
-        role,
-        content: reader.text(step, "content")?,
-    }))
-}
-
-fn final_output(reader: &mut Reader<'_>, step: Object<'_>) -> Option<EventData> {
-    let example = r#""content": "…""#;
-    reader.required(step, "content", "a `final_output`", example);
-    read_final_output(reader, step).map(EventData::FinalOutput)
-}
-
-fn memory_read(reader: &mut Reader<'_>, step: Object<'_>) -> EventData {
-    let (source, path) = memory(reader, step, "a `memory_read`");
-    EventData::MemoryRead(MemoryRead {
-        source,
-        path,
-        group_id: None,
-        content: reader.text(step, "content"),
+/// The path of a memory. Without one nobody can tell by it whose memory it is.
+fn memory_path(reader: &mut Reader<'_>, step: Object<'_>, path: Option<String>) -> String {
+    path.unwrap_or_else(|| {
+        let message = "no `path`: whose memory it is can be told by `group_id` only";
+        let at = first_character(reader.source, step.node.span);
+        reader.warning(codes::BUNDLE_DOUBT, at, message).pointer = Some(step.child_pointer("path"));
+        String::new()
     })
-}
-
-fn memory_write(reader: &mut Reader<'_>, step: Object<'_>) -> EventData {
-    let (source, path) = memory(reader, step, "a `memory_write`");
-    EventData::MemoryWrite(MemoryWrite {
-        source,
-        path,
-        group_id: None,
-        content: reader.text(step, "content"),
-        change_summary: reader.text(step, "change_summary"),
-    })
-}
-
-/// Source and path of a memory. Without a path nobody can tell by it whose memory it is.
-fn memory(reader: &mut Reader<'_>, step: Object<'_>, whose: &str) -> (String, String) {
-    let source = reader.text(step, "source").unwrap_or_default();
-    let path = reader.text(step, "path").unwrap_or_default();
-    if step.given("path").is_none() {
-        let start = step.node.span.start as usize;
-        let message =
-            format!("{whose} has no `path`: whose memory it is can be told by `group_id` only");
-        let diagnostic = reader.warning(codes::BUNDLE_DOUBT, Span::new(start, start + 1), message);
-        diagnostic.pointer = Some(step.child_pointer("path"));
-    }
-    (source, path)
 }
 
 /// The id that was probably meant. Among very many a guess would take long, and be none.
-fn nearest<'a>(id: &str, ids: impl ExactSizeIterator<Item = &'a &'a str>) -> Option<&'a str> {
+fn nearest<'i>(id: &str, ids: impl Iterator<Item = &'i str>) -> Option<String> {
     const MOST: usize = 100;
-    if ids.len() > MOST {
-        return None;
-    }
-    let mut ids: Vec<&str> = ids.copied().collect();
+    let mut ids: Vec<&str> = ids.take(MOST + 1).collect();
     ids.sort_unstable();
-    did_you_mean(id, ids)
-}
-
-/// The ids of all calls of a script.
-fn call_ids(items: &[Node]) -> HashSet<&str> {
-    items
-        .iter()
-        .filter(|step| step.get("type").and_then(Node::as_str) == Some("tool_call"))
-        .filter_map(|step| step.get("call_id")?.as_str())
-        .collect()
+    let meant = did_you_mean(id, ids.iter().copied()).filter(|_| ids.len() <= MOST);
+    meant.map(|id| format!("did you mean `{id}`?"))
 }

@@ -314,20 +314,20 @@ fn all_mistakes_are_named_with_their_places() {
         messages(&imported),
         [
             "J-BUNDLE-02 /schema_version: the bundle has no `schema_version`",
-            "J-BUNDLE-04 /adapter: `adapter` must be `nanoclaw-replay`, not the string `nanoclaw`",
+            "J-BUNDLE-04 /adapter: `adapter` must be `nanoclaw-replay`, not `nanoclaw`",
             "J-BUNDLE-03 /scenario/group_id: `scenario` has no `group_id`",
-            "J-BUNDLE-04 /scenario/trigger: `trigger` is `user_message` or `scheduler`, not the string `sheduler`",
-            "J-BUNDLE-03 /input_messages/0/content: a message has no `content`",
-            "J-BUNDLE-03 /script/0/call_id: a `tool_call` has no `call_id`",
+            "J-BUNDLE-04 /scenario/trigger: `trigger` must be `user_message` or `scheduler`, not `sheduler`",
+            "J-BUNDLE-03 /input_messages/0/content: `input_messages[0]` has no `content`",
+            "J-BUNDLE-03 /script/0/call_id: a `tool_call` step has no `call_id`",
             "J-BUNDLE-04 /script/0/tool: `tool` must be a string that is not empty, not an empty string",
             "J-BUNDLE-11 /script/0/arg: unknown key `arg` in a `tool_call` step",
-            "J-BUNDLE-06 /script/1/call_id: a `tool_result` has the `call_id` `x`, and no `tool_call` has it",
+            "J-BUNDLE-06 /script/1/call_id: no `tool_call` has the `call_id` `x`",
             "J-BUNDLE-04 /script/1/success: `success` must be true or false, not the string `yes`",
             "J-BUNDLE-05 /script/2/type: unknown step type `tool_use`",
-            "J-BUNDLE-06 /script/3/call_id: an `error` has the `call_id` `y`, and no `tool_call` has it",
+            "J-BUNDLE-06 /script/3/call_id: no `tool_call` has the `call_id` `y`",
             "J-BUNDLE-04 /script/3/ts: `ts` must be an RFC 3339 time such as `2026-02-24T17:00:00.500Z`, not the string `noon`",
             "J-BUNDLE-04 /script/4: a step must be an object, not 7",
-            "J-BUNDLE-04 /status: `status` is `success`, `partial`, `failed` or `blocked`, not the string `succes`",
+            "J-BUNDLE-04 /status: `status` must be `success`, `partial`, `failed` or `blocked`, not `succes`",
             "J-BUNDLE-03 /metrics/timing_ms_total: `metrics` has no `timing_ms_total`",
             "J-BUNDLE-04 /metrics/retry_count: `retry_count` must be a non-negative integer, not -1",
         ]
@@ -351,10 +351,10 @@ fn the_rules_between_fields_are_checked() {
         messages(&import(&scheduled)),
         [
             "J-BUNDLE-08 /scenario/scheduler_context: a run of the scheduler has no `scheduler_context`",
-            "J-BUNDLE-06 /script/0/call_id: a `tool_result` has the `call_id` `1` of a `tool_call` that comes later",
-            "J-BUNDLE-12 /script/2/tool: a `tool_result` of `u` answers `1`, which is a call of `t`",
+            "J-BUNDLE-06 /script/0/call_id: the `call_id` `1` is of a `tool_call` that comes later",
+            "J-BUNDLE-12 /script/2/tool: a step of `u` answers `1`, which is a call of `t`",
             "J-BUNDLE-10 /script/2/event_id: duplicate `event_id` `a`",
-            "J-BUNDLE-12 /script/3/path: a `memory_read` has no `path`: whose memory it is can be told by `group_id` only",
+            "J-BUNDLE-12 /script/3/path: no `path`: whose memory it is can be told by `group_id` only",
             "J-BUNDLE-07 /final_output/content: a run that succeeded has no `final_output` with `content`",
             "J-BUNDLE-12 /metrics/tool_call_count: `tool_call_count` is 3, but the script has 1",
         ]
@@ -393,7 +393,7 @@ fn broken_json_is_an_error_of_its_own() {
     }
     assert_eq!(
         messages(&read("[]", &[])),
-        ["J-BUNDLE-04 : a replay bundle must be an object, not an array"]
+        ["J-BUNDLE-04 : the bundle must be an object, not an array"]
     );
 }
 

@@ -125,7 +125,7 @@ impl Locators<'_> {
     }
 
     fn may_be_text(&self, name: &str) -> bool {
-        let is_blank = self.step.dom_structure_snapshot.is_empty();
+        let is_blank = self.step.context.dom_structure_snapshot.is_empty();
         is_blank
             || self
                 .names
@@ -144,7 +144,7 @@ impl Locators<'_> {
             _ => is_number_at_an_end,
         };
         // A whole text is compared with its capital letters.
-        let is_written = self.step.dom_structure_snapshot.is_empty()
+        let is_written = self.step.context.dom_structure_snapshot.is_empty()
             || self.recorded.is_written(self.place, &resolved);
         let text = self.names.script(text);
         match is_part && is_written {

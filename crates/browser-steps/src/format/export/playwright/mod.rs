@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 
 use super::pages::{Parts, closes_its_tab, is_in_root, opens_tab};
 use super::recorded::RecordedPages;
-use super::settings::settings;
 use super::texts::{Names, literal_of, quoted};
 use super::{Exported, Warnings, name_of};
+use crate::format::read_steps;
 use crate::model::{BrowserOptions, OnDialog, StepsFile, TestStep};
 use cuecard_source::SourceFile;
 use cuecard_source::value::as_text;
@@ -38,7 +38,7 @@ pub fn to_playwright(file: &StepsFile, source: &SourceFile) -> Exported {
     let mut writer = Writer {
         names: Names::of(file),
         recorded: RecordedPages::of(file),
-        settings: settings(&file.options),
+        settings: read_steps(source).options,
         origin: origin(&file.url),
         steps: String::new(),
         warnings: Warnings::new(source),

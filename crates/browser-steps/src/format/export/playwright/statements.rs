@@ -68,6 +68,12 @@ impl Writer<'_> {
                 format!("click({{ button: \"right\"{more} }})")
             }
             (ActionKind::Hover, _) => format!("hover({alone})"),
+            (ActionKind::Drag, _) => {
+                let to = self.locator(place, &step.about_destination()?)?.expression;
+                let more = limit.map_or_else(String::new, |limit| format!(", timeout: {limit}"));
+                // Lists that are sorted by the pointer follow its way.
+                format!("dragTo({to}, {{ steps: 10{more} }})")
+            }
             (ActionKind::Input, Some(InputValue::Flag(true))) => format!("check({alone})"),
             (ActionKind::Input, Some(InputValue::Flag(false))) => format!("uncheck({alone})"),
             (ActionKind::Input, _) if value == "\"\"" => format!("clear({alone})"),
@@ -131,7 +137,7 @@ impl Writer<'_> {
 
     /// Whether addresses from a path on lead where they led when the step was made.
     fn is_on_first_site(&self, step: &TestStep) -> bool {
-        let page = step.dom_structure_snapshot.lines().next();
+        let page = step.context.dom_structure_snapshot.lines().next();
         let url = page.and_then(|line| line.strip_prefix("url: "));
         matches!((self.origin, url), (Some(origin), Some(url)) if url.strip_prefix(origin).is_some_and(|rest| rest.starts_with('/')))
     }

@@ -12,10 +12,10 @@ mod tabs;
 use serde_json::{Map, json};
 
 use super::pages::{OPEN_ROOTS, Parts, closes_its_tab, is_in_root, is_whole};
-use super::settings::settings;
 use super::texts::{Names, quoted};
 use super::{Exported, Warnings, name_of};
-use crate::model::{ActionKind, BrowserOptions, Direction, ObservedDialog, StepsFile, TestStep};
+use crate::format::read_steps;
+use crate::model::{ActionKind, BrowserOptions, Dialog, Direction, StepsFile, TestStep};
 use cuecard_source::SourceFile;
 use cuecard_source::value::{Json, names_credential};
 use retries::{common, retry};
@@ -45,7 +45,7 @@ pub fn to_tool_call(file: &StepsFile, source: &SourceFile, server: ToolCallServe
     let mut writer = Writer {
         server,
         names: Names::of(file),
-        settings: settings(&file.options),
+        settings: read_steps(source).options,
         calls: Vec::new(),
         warnings: Warnings::new(source),
         tabs: Tabs::new(),
@@ -227,7 +227,7 @@ impl Writer<'_> {
     }
 
     /// Answers a dialog as it was answered when the steps were made.
-    fn answer(&mut self, place: usize, step: &TestStep, dialog: &ObservedDialog) {
+    fn answer(&mut self, place: usize, step: &TestStep, dialog: &Dialog) {
         let (tool, mut params) = match self.is_devtools() {
             true => (
                 "handle_dialog",

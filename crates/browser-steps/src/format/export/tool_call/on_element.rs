@@ -84,6 +84,7 @@ impl Writer<'_> {
                 let why = "the server has no right click";
                 return self.warnings.leave_out(place, step, why, help);
             }
+            (_, ActionKind::Drag) => return self.drag(place, step, more),
             (ToolCallServer::ChromeDevtools, ActionKind::Hover) => ("hover", json!({})),
             (ToolCallServer::ChromeDevtools, ActionKind::Input) if value.is_empty() => {
                 return self.clear(step, more);
@@ -132,6 +133,29 @@ impl Writer<'_> {
             _ => return,
         };
         self.call(tool, params, words, more);
+    }
+
+    /// One call with two targets.
+    fn drag(&mut self, place: usize, step: &TestStep, mut more: Map<String, Json>) {
+        let to = step.about_destination();
+        let Some(to) = to.and_then(|to| self.element(place, &to)) else {
+            return;
+        };
+        let (tool, from, onto) = match self.server {
+            ToolCallServer::ChromeDevtools => ("drag", "from_uid", "to_uid"),
+            ToolCallServer::Playwright => {
+                self.warnings.warn(
+                    place,
+                    step,
+                    "the server moves the pointer at once",
+                    "a list that follows the pointer may not take it: export it for chrome-devtools-mcp",
+                );
+                ("browser_drag", "startTarget", "endTarget")
+            }
+        };
+        let targets = json!({from: more.remove("target"), onto: to.target(&self.names)});
+        more.insert("targets".to_owned(), targets);
+        self.call(tool, json!({}), &step.description, more);
     }
 
     /// Waits until the element that `more` has as its target is there.

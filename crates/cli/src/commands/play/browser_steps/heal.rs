@@ -8,10 +8,10 @@ use cuecard_browser_steps::format::{HealPatch, ProposedRename, heal, no_rename, 
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_tool_call::script::Verdict;
-use cuecard_workspace::files;
 
 use crate::args::{HealArgs, HealMode};
 use crate::inputs;
+use crate::output_files::write_text;
 
 /// Keeps what a run learns of elements.
 pub(crate) struct Healer {
@@ -138,7 +138,7 @@ impl Healer {
             patch.renames.extend(again.cloned());
         }
         let path = self.patch_file();
-        write(&path, &patch.to_text())?;
+        write_text(&path, &patch.to_text())?;
         Ok(Kept::Proposed {
             path,
             has_healed: !proposed.is_empty(),
@@ -163,7 +163,7 @@ impl Healer {
             return Err(Diagnostic::error(codes::BROWSER_HEAL, message)
                 .with_help("play it again with --heal accept"));
         }
-        write(&self.file, &text)?;
+        write_text(&self.file, &text)?;
         if self.has_taken() {
             // It is part of the steps now; left there, it would only be refused.
             let _ = std::fs::remove_file(self.patch_file());
@@ -203,12 +203,4 @@ impl Kept {
             Self::Nothing | Self::Left(_) => None,
         }
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
-    files::write(path, text).map(|_| ()).map_err(|error| {
-        let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
-        diagnostic.help = error.help();
-        diagnostic
-    })
 }

@@ -3,7 +3,6 @@
 mod heal;
 mod prepared;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_browser::replay::{self as player, Replay, Replayed, numbered};
@@ -27,8 +26,8 @@ use super::options::Options;
 use super::reports::{Report, SharedPart, Subject};
 use super::run::{Ending, Opening, Run};
 use crate::args::PlayArgs;
-use crate::commands::stop::Stop;
 use crate::commands::{browser_files, browser_stage};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::output::{Output, counted, stderr, stdout};
 
@@ -46,8 +45,7 @@ pub(super) fn ready(
     options: Options,
     file: &Path,
     source: SourceFile,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<ReadySteps, Stop> {
     let asked = PlayRequest {
         file,
@@ -60,12 +58,11 @@ pub(super) fn ready(
         range: options.range,
         timeout: options.timeout,
         strict: args.strict,
-        json: args.json,
         found: options.warnings,
     };
     Ok(ReadySteps {
         file: file.to_owned(),
-        prepared: prepare(asked, source, environment, output)?,
+        prepared: prepare(asked, source, context)?,
         reports: options.reports,
         part: options.part,
     })
@@ -85,7 +82,7 @@ pub(super) async fn play_steps(
     steps: &ReadySteps,
     output: &Output,
     stop: &CancellationToken,
-) -> ExitCode {
+) -> Result<ExitCode, Stop> {
     let ReadySteps {
         file,
         prepared,
@@ -126,10 +123,7 @@ pub(super) async fn play_steps(
         resumed_from: None,
         journal: None,
     };
-    let mut run = match Run::begin(args, output, opening) {
-        Ok(run) => run,
-        Err(exit) => return exit,
-    };
+    let mut run = Run::begin(args, output, opening)?;
     let replayed = match prepared.start(&args.browser, run.dir.path()).await {
         Ok(mut stage) => {
             let replay = Replay {
@@ -151,7 +145,7 @@ pub(super) async fn play_steps(
         }
         Err(failure) => Replayed::blocked(failure, total, run.recorder.clock().now()),
     };
-    finish(run, prepared, replayed)
+    Ok(finish(run, prepared, replayed))
 }
 
 fn labels(prepared: &Prepared) -> Vec<(u64, String, String)> {

@@ -17,10 +17,8 @@ use cuecard_source::value::Redactor;
 use super::heal::Healer;
 use crate::args::{BrowserFlags, HealArgs, HealMode, VariableArgs};
 use crate::commands::browser_stage::{self, Wanted};
-use crate::commands::stop::Stop;
-use crate::exit_code::ExitCode;
+use crate::context::{Context, Stop};
 use crate::inputs;
-use crate::output::Output;
 
 /// What the user asked for.
 pub(crate) struct PlayRequest<'a> {
@@ -36,7 +34,6 @@ pub(crate) struct PlayRequest<'a> {
     /// How long an action may take, in place of what the file says.
     pub(crate) timeout: Option<Duration>,
     pub(crate) strict: bool,
-    pub(crate) json: bool,
     /// What is doubtful already.
     pub(crate) found: Vec<Diagnostic>,
 }
@@ -55,14 +52,12 @@ pub(crate) struct Prepared {
 pub(crate) fn prepare(
     asked: PlayRequest<'_>,
     source: SourceFile,
-    environment: &[(OsString, OsString)],
-    output: &Output,
+    context: &Context,
 ) -> Result<Prepared, Stop> {
+    let environment = &context.environment;
     let healer = Healer::new(asked.file, asked.heal);
     // A patch that was looked at is taken in before the run that is to show that it is right.
-    let (source, healer) = healer
-        .take_in(source)
-        .map_err(|found| Stop(found, ExitCode::Invalid))?;
+    let (source, healer) = healer.take_in(source).map_err(Stop::invalid)?;
     let variables = inputs::variables_of(asked.variables, environment);
     let mut found = asked.found;
     found.extend(variables.diagnostics);
@@ -85,17 +80,17 @@ pub(crate) fn prepare(
     if !ready.secrets.is_empty() {
         let found = browser_stage::check(asked.browser, true);
         if any_error(&found) {
-            return Err(Stop(found, ExitCode::Invalid));
+            return Err(Stop::invalid(found));
         }
     }
-    output.diagnostics(&ready.warnings, asked.json, ready.values.redactor());
+    (context.output).redacted(&ready.warnings, ready.values.redactor());
     Ok(Prepared {
         root: asked.root,
         ready,
         policy: asked.policy,
         healer,
         working_directory: asked.working_directory,
-        environment: environment.to_vec(),
+        environment: environment.clone(),
     })
 }
 
