@@ -104,9 +104,9 @@ pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, Work
 /// Checks a pattern for [`glob()`] without looking at files.
 ///
 /// # Errors
-/// A pattern that isn't valid, or leaves the folder that it is looked for in.
+/// A pattern that isn't valid. Whether one leaves the folder that it is looked for in depends on the folder.
 pub fn check_glob(pattern: &str) -> Result<(), WorkspaceError> {
-    pattern::compile_glob(below_root(Path::new(""), pattern)?).map(drop)
+    pattern::compile_glob(pattern).map(drop)
 }
 
 /// Whether a file, folder or link below `root` (absolute, without links) matches `pattern`; with a `/` at its end, a
