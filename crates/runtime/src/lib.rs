@@ -7,9 +7,6 @@ pub mod browsers;
 pub mod clock;
 pub mod collect;
 pub mod env_file;
-#[cfg(test)]
-#[allow(warnings)]
-mod env_old;
 pub mod fault;
 pub mod fault_writer;
 pub mod findings;
@@ -32,18 +29,3 @@ pub mod timelines;
 pub mod tls;
 pub mod trace_writer;
 pub mod workers;
-#[cfg(test)]
-mod envdiff {
-    use proptest::prelude::*;
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 40000, failure_persistence: None, ..ProptestConfig::default() })]
-        #[test]
-        fn same(text in "(export |export|A|B|=|#|'|\"|\\\\|\\\\n|\\\\q| |\t|\r|\n|\n|n|é|\u{feff}|\0|\\.|\\+){0,24}") {
-            let s = cuecard_source::SourceFile::new("x", text.clone());
-            let one = super::env_old::parse(&s); let two = super::env_file::parse(&s);
-            prop_assert_eq!(&one.0, &two.0);
-            let f = |d: &Vec<cuecard_source::diagnostic::Diagnostic>| { let mut v: Vec<_> = d.iter().map(|d| (d.place.as_ref().unwrap().span.start, d.place.as_ref().unwrap().span.end, d.message.clone(), d.label.clone(), d.help.clone(), d.place.as_ref().unwrap().source.text().to_owned())).collect(); v.sort(); v };
-            prop_assert_eq!(f(&one.1), f(&two.1));
-        }
-    }
-}

@@ -359,20 +359,6 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// Refuses keys that nothing reads, where one that is misspelt would ask for less than was meant. Keys for other
-    /// tools pass here too.
-    pub fn only_keys(
-        &mut self,
-        object: Object<'_>,
-        fields: &'static [Field],
-        code: Code,
-        whose: &str,
-    ) {
-        self.each_unknown_key(object, fields, &[], |reader, key, span, _| {
-            reader.error(code, span, format!("unknown key `{key}` in {whose}"))
-        });
-    }
-
     fn each_unknown_key(
         &mut self,
         object: Object<'_>,
@@ -398,25 +384,6 @@ impl<'a> Reader<'a> {
             if proposal.is_none() {
                 diagnostic.help = Some(CUSTOM_KEY.to_owned());
             }
-        }
-    }
-
-    /// Warns about keys of a free-form object that look like a slip.
-    pub fn near_misses(&mut self, object: Object<'_>, fields: &'static [Field]) {
-        for member in object.node.members() {
-            let key = member.key.as_str();
-            if fields.iter().any(|field| field.name == key) {
-                continue;
-            }
-            let proposal = did_you_mean(key, fields::names(fields));
-            if proposal.is_none() || self.is_slip(object, fields, proposal, member.key_span) {
-                continue;
-            }
-            let pointer = object.child_pointer(key);
-            let code = self.format.unknown;
-            let diagnostic = self.warning(code, member.key_span, format!("unknown key `{key}`"));
-            diagnostic.pointer = Some(pointer);
-            diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
         }
     }
 

@@ -116,8 +116,6 @@ pub struct ConfiguredServer {
     /// What must never be shown, of eight characters or more each: values of `env` and of headers, tokens
     /// within them, and credentials in arguments and URLs.
     pub secrets: Vec<String>,
-    /// The file of variables that the entry names.
-    pub env_file: Option<PathBuf>,
     /// How long a call may take, if the entry says so.
     pub timeout: Option<Duration>,
     /// What deserves a look in an entry of another program's file, which only those who use it are told.

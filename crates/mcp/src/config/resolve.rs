@@ -43,7 +43,6 @@ pub(super) struct Resolver<'a> {
 struct Gathering {
     secrets: Secrets,
     problems: Problems,
-    env_file: Option<PathBuf>,
 }
 
 impl<'a> Resolver<'a> {
@@ -76,7 +75,6 @@ impl<'a> Resolver<'a> {
             project_local: self.file.project_local,
             // Nothing of such an entry is ever used, and its findings show nothing of it.
             secrets: Vec::new(),
-            env_file: None,
             timeout: None,
             warnings: Vec::new(),
         }
@@ -105,7 +103,6 @@ impl<'a> Resolver<'a> {
             from: self.file.shown.clone(),
             project_local: self.file.project_local,
             secrets: gathering.secrets.into_list(),
-            env_file: gathering.env_file,
             timeout: entry.timeout,
             warnings: Vec::new(),
         }
@@ -244,8 +241,11 @@ impl<'a> Resolver<'a> {
         gathering: &mut Gathering,
     ) -> Vec<(String, String)> {
         let path = self.folder(path);
-        gathering.env_file = Some(path.clone());
-        let name = path.display().to_string();
+        // What stands for `${NAME}` may be a secret.
+        let name = match field.text.contains("${") {
+            true => field.text.to_owned(),
+            false => path.display().to_string(),
+        };
         let read = match path.is_file() {
             true => text_file::read(&path, &name).map(|source| env_file::parse(&source)),
             false => Err(Diagnostic::error(

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
 
+use cuecard_judge::CallCount;
+
 use super::*;
 
 const HEADER: &str = r#"{"kind":"header","schema_version":"0.1","trace_id":"t","test_run_id":"r","adapter":{"name":"n","version":"1"}}"#;
@@ -74,7 +76,11 @@ fn a_long_trace_is_judged() {
     );
     let summary = judged.result.trace.expect("a summary");
     assert_eq!(summary.events, 18_000);
-    assert_eq!(summary.tool_calls, [("search".to_owned(), 9000)]);
+    let calls = [CallCount {
+        tool: "search".to_owned(),
+        count: 9000,
+    }];
+    assert_eq!(summary.tool_calls, calls);
     // The path of an assertion may lead anywhere.
     let anywhere = "  - { id: a, type: json_path, params: { path: '$.events[17998].data.args.n', equals: 8999 } }\n";
     let judged = of_trace(long_trace().as_bytes(), anywhere);

@@ -324,10 +324,10 @@ fn an_env_file_gives_what_the_entry_does_not() {
     );
     assert_eq!(server.secrets, ["long enough to hide"]);
     for (content, reason) in [
-        (None, "`$HOME/project/.env` is not a file"),
+        (None, "`${workspaceFolder}/.env` is not a file"),
         (
             Some("just words\n"),
-            "$HOME/project/.env:1: this line has no `=`",
+            "${workspaceFolder}/.env:1: this line has no `=`",
         ),
     ] {
         let mut project = Project::new().with(".vscode/mcp.json", entry);
