@@ -155,8 +155,8 @@ pub struct TestStep {
     /// Whether its failure is only a warning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
-    /// Accepted and ignored: it follows from the order.
-    #[serde(skip_serializing)]
+    /// Kept as it is, and without effect: it follows from the order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_last_step: Option<bool>,
     /// What was seen when it ran.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -279,7 +279,7 @@ fn files_that_name_each_other_end() {
         "line 1: not valid JSON",
         "this is a test case, not a tool-call scenario",
         "`inner` can't be read as a trace: reading failed",
-        "`link` can't be read: Too many levels of symbolic links",
+        "`link` can't be read: too many levels of symbolic links",
     ]) {
         assert!(message.contains(expected), "{message}");
     }

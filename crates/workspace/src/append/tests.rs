@@ -346,7 +346,7 @@ fn utf16_and_special_files_are_refused() {
         let error = refusal(&path, format, json!([1]));
         assert!(error.to_string().contains("UTF-16"), "{error}");
         let error = refusal(folder.path(), format, json!([1]));
-        assert!(error.to_string().ends_with("it is a directory"), "{error}");
+        assert!(error.to_string().ends_with("it is a folder"), "{error}");
         let error = refusal(Path::new("/dev/null"), format, json!([1]));
         assert!(error.to_string().ends_with("it is a device"), "{error}");
     }
