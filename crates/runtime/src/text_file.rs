@@ -132,7 +132,7 @@ pub fn io_reason(error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
         io::ErrorKind::AlreadyExists => "a file with that name already exists".to_owned(),
-        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
         io::ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
         io::ErrorKind::AddrInUse => "another program uses this port".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),

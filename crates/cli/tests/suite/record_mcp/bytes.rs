@@ -1,5 +1,8 @@
 //! Hostile bytes, on both sides of the proxy: they go on as they are, and the recording so far is whole.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use super::*;
 
 /// The proxy in front of a shell script.
@@ -202,6 +205,11 @@ fn a_proxy_that_is_killed_leaves_whole_files() {
         writeln!(stdin, "{{\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"t\",\"arguments\":{{\"id\":{id}}}}}}}").expect("it is read");
     }
     assert!(running.wait_for(|stdout, _| stdout.lines().count() >= 100));
+    let file = scratch.work().join("rec.cassette.jsonl");
+    let since = Instant::now();
+    while !file.exists() && since.elapsed() < Duration::from_secs(60) {
+        thread::yield_now();
+    }
     running.kill();
     let finished = running.finish();
     program::assert_nothing_left(&finished);

@@ -210,7 +210,7 @@ fn folders_and_pipes_are_no_configs() {
     assert_eq!(
         project.errors(None),
         [
-            "error[X-IO-01] config `.mcp.json` can't be read: it is a directory\n\
+            "error[X-IO-01] config `.mcp.json` can't be read: it is a folder\n\
           help: make it readable, or name another file with `--config`"
         ]
     );
@@ -227,7 +227,7 @@ fn folders_and_pipes_are_no_configs() {
     for folder in [".", ""] {
         let errors = project.errors(Some(folder));
         assert!(
-            errors[0].starts_with("error[X-IO-01] config `.` can't be read: it is a directory\n"),
+            errors[0].starts_with("error[X-IO-01] config `.` can't be read: it is a folder\n"),
             "{errors:?}"
         );
     }
