@@ -39,5 +39,27 @@ const FORMAT: reader::Format = reader::Format {
     null_is_absent: true,
 };
 
+/// Reads a condition on its own, as `condition` of a step is read.
+///
+/// # Errors
+/// What is wrong with it.
+#[cfg(test)]
+pub(crate) fn read_condition(
+    text: &str,
+) -> Result<crate::model::Condition, Vec<cuecard_source::diagnostic::Diagnostic>> {
+    let source = cuecard_source::SourceFile::new("condition", text);
+    let mut reader = reader::Reader::new(&source, &FORMAT);
+    let condition = condition::parse(
+        &mut reader,
+        text,
+        &|range| cuecard_source::Span::new(range.start, range.end),
+        "",
+    );
+    if cuecard_source::diagnostic::any_error(&reader.diagnostics) {
+        return Err(reader.diagnostics);
+    }
+    condition.ok_or(reader.diagnostics)
+}
+
 #[cfg(test)]
 mod tests;
