@@ -77,9 +77,9 @@ pub(super) fn is_named(path: &Path, words: &HashSet<String>) -> bool {
     let name = names.next_back().unwrap_or_default();
     let (stem, end) = name.rsplit_once('.').unwrap_or((&name, ""));
     let is_code = stem.is_empty() || is_in(CODE, end) || end.is_empty();
+    // No word has a blank.
     let mut parts = name.split(' ');
     parts.any(|part| words.contains(part))
-        || words.contains(&name)
         || (is_code && (words.contains(stem) || names.any(|folder| words.contains(&folder))))
 }
 
