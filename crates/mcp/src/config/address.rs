@@ -3,8 +3,8 @@
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
-use super::fields::cut;
-use super::keys::Kind;
+use super::entry::Kind;
+use super::findings::cut;
 
 /// How a server is reached, and where.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,15 +6,15 @@ use cuecard_source::Span;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes, did_you_mean};
 
 use super::address::AddressProblem;
-use super::entry::Entry;
+use super::entry::{Entry, Field};
 use super::expand::{Missing, MissingKind};
-use super::fields::{Field, cut};
+use super::findings::cut;
 use super::resolve::Resolver;
 use super::text::text_span;
 
 impl Resolver<'_> {
-    pub(super) fn disabled(&self, entry: &Entry<'_>, span: Span) -> Diagnostic {
-        let message = format!("server `{}` is disabled", cut(entry.name));
+    pub(super) fn disabled(&self, entry: &Entry, span: Span) -> Diagnostic {
+        let message = format!("server `{}` is disabled", cut(&entry.name));
         let problem = self.problem(codes::CONFIG_INVALID, span, &entry.pointer, message);
         problem.with_help(r#"remove `"disabled": true` or `"enabled": false` from its entry"#)
     }
@@ -22,8 +22,8 @@ impl Resolver<'_> {
     /// The address can't be used.
     pub(super) fn bad_address(
         &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
+        entry: &Entry,
+        field: &Field,
         (what, help): &AddressProblem,
     ) -> Diagnostic {
         let mut problem = self.about(entry, field, what);
@@ -31,10 +31,10 @@ impl Resolver<'_> {
         problem
     }
 
-    pub(super) fn headers_without_http(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+    pub(super) fn headers_without_http(&self, entry: &Entry, field: &Field) -> Diagnostic {
         let message = format!(
             "`headers` of server `{}` have no effect: messages over a Unix socket have none",
-            cut(entry.name)
+            cut(&entry.name)
         );
         Diagnostic::warning(codes::CONFIG_INVALID, message)
             .at(self.source, field.span)
@@ -44,10 +44,10 @@ impl Resolver<'_> {
             )
     }
 
-    pub(super) fn auth_without_http(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+    pub(super) fn auth_without_http(&self, entry: &Entry, field: &Field) -> Diagnostic {
         let message = format!(
             "`auth` of server `{}` has no effect: tokens are fetched for Streamable HTTP only",
-            cut(entry.name)
+            cut(&entry.name)
         );
         Diagnostic::warning(codes::CONFIG_INVALID, message)
             .at(self.source, field.span)
@@ -55,7 +55,7 @@ impl Resolver<'_> {
             .with_help("put a token into `headers`: \"Authorization\": \"Bearer ${TOKEN}\"")
     }
 
-    pub(super) fn bad_header(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+    pub(super) fn bad_header(&self, entry: &Entry, field: &Field) -> Diagnostic {
         self.about(entry, field, "contains a character that is not allowed in a header").with_help(
             "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII",
         )
@@ -63,8 +63,8 @@ impl Resolver<'_> {
 
     pub(super) fn bad_env_file(
         &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
+        entry: &Entry,
+        field: &Field,
         problem: &Diagnostic,
     ) -> Diagnostic {
         let place = problem.place.as_ref().map(|place| {
@@ -80,7 +80,7 @@ impl Resolver<'_> {
             .with_help("write the path of a file of `NAME=value` lines, or remove `envFile`")
     }
 
-    pub(super) fn too_long(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+    pub(super) fn too_long(&self, entry: &Entry, field: &Field) -> Diagnostic {
         self.about(
             entry,
             field,
@@ -92,13 +92,13 @@ impl Resolver<'_> {
     /// What looks like a reference and isn't filled in, at `range` of the text.
     pub(super) fn unread(
         &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
+        entry: &Entry,
+        field: &Field,
         range: Range<usize>,
         more: usize,
     ) -> Diagnostic {
         let written = field.text.get(range.clone()).unwrap_or_default();
-        let (place, server) = (&field.place, cut(entry.name));
+        let (place, server) = (&field.place, cut(&entry.name));
         let message = format!(
             "`{}` in `{place}` of server `{server}` is not substituted",
             form(written)
@@ -114,14 +114,9 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn missing(
-        &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
-        missing: &Missing,
-    ) -> Diagnostic {
+    pub(super) fn missing(&self, entry: &Entry, field: &Field, missing: &Missing) -> Diagnostic {
         let span = text_span(self.text, field.span, missing.range.clone());
-        let (place, server) = (&field.place, cut(entry.name));
+        let (place, server) = (&field.place, cut(&entry.name));
         match &missing.kind {
             MissingKind::Variable(name) => {
                 let shown = cut(name);
@@ -153,7 +148,7 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn empty(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+    pub(super) fn empty(&self, entry: &Entry, field: &Field) -> Diagnostic {
         let help = if field.text.contains("${") {
             "the variable in it is empty"
         } else {
@@ -163,8 +158,8 @@ impl Resolver<'_> {
     }
 
     /// A problem with one text of an entry.
-    fn about(&self, entry: &Entry<'_>, field: &Field<'_>, what: &str) -> Diagnostic {
-        let message = format!("`{}` of server `{}` {what}", field.place, cut(entry.name));
+    fn about(&self, entry: &Entry, field: &Field, what: &str) -> Diagnostic {
+        let message = format!("`{}` of server `{}` {what}", field.place, cut(&entry.name));
         self.problem(codes::CONFIG_INVALID, field.span, &field.pointer, message)
     }
 
