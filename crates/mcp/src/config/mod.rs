@@ -30,7 +30,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cuecard_runtime::policy::executable_files::words_of_values;
-use cuecard_runtime::text_file;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 
 use super::ServerSpec;
@@ -63,6 +62,8 @@ pub struct Config {
     pub shadowed: Vec<Shadowed>,
     /// Files of other programs with errors. Their servers are left out, and nobody is kept from the others.
     pub broken: Vec<BrokenConfig>,
+    /// The words of all values in its files, used or not: a server may be started with any file that one can mean.
+    pub words: HashSet<String>,
 }
 
 /// A server that is not used.
@@ -147,6 +148,7 @@ impl Config {
                     continue;
                 }
                 Ok(Some(text)) => {
+                    config.words.extend(words_of_values(&text));
                     let mut reading = read::read(&text, &candidate.file, search);
                     if candidate.file.program.is_some() && any_error(&reading.diagnostics) {
                         reading.servers.clear();
@@ -234,15 +236,6 @@ impl Config {
     /// The files of the config.
     pub fn own_files(&self) -> impl Iterator<Item = PathBuf> {
         self.files.iter().map(|file| file.path.clone())
-    }
-
-    /// The words of all values in its files, used or not: a server may be started with any file that one can mean.
-    pub fn words(&self) -> HashSet<String> {
-        let sources = self.own_files().map(|path| text_file::read(&path, ""));
-        let words = sources
-            .flatten()
-            .flat_map(|source| words_of_values(source.text()));
-        words.collect()
     }
 
     /// The names of all servers, those of the first file first.

@@ -70,22 +70,26 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     names.map(folded)
 }
 
-/// Whether the path of a file can be meant by one of these [`words`]: by its name, of code also by the name without its
-/// end and by a folder.
+/// Whether the path of a file can be meant by one of these [`words`]: by its name, of code and settings also by the name
+/// without its end, of code also by a folder.
 pub(super) fn is_named(path: &Path, words: &HashSet<String>) -> bool {
     let mut names = path.iter().map(|name| folded(&name.to_string_lossy()));
     let name = names.next_back().unwrap_or_default();
     let (stem, end) = name.rsplit_once('.').unwrap_or((&name, ""));
-    let is_code = stem.is_empty() || is_in(CODE, end) || end.is_empty();
+    let is_code = is_in(CODE, end);
     // No word has a blank.
     let mut parts = name.split(' ');
     parts.any(|part| words.contains(part))
-        || (is_code && (words.contains(stem) || names.any(|folder| words.contains(&folder))))
+        || ((is_code || is_in(SETTINGS, end)) && words.contains(stem))
+        || (is_code && names.any(|folder| words.contains(&folder)))
 }
 
-/// The ends of the names of files that are run, or that say how.
+/// The ends of the names of files that are run.
 const CODE: &str = "py pyc pyw pyz js cjs mjs ts cts mts jsx tsx rb pl pm php lua sh bash zsh fish ps1 bat cmd exe so dylib dll \
-     node wasm jar class go rs r jl ex exs erl clj groovy kts scala swift json toml yaml yml ini cfg conf env";
+     node wasm jar class go rs r jl ex exs erl clj groovy kts scala swift";
+
+/// Those of files that may say what is run.
+const SETTINGS: &str = "json toml yaml yml ini cfg conf env";
 
 /// A name as lenient file systems of macOS and Windows take it: upper case, blanks and dots at the end, characters that
 /// aren't there.
