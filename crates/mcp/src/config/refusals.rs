@@ -5,7 +5,6 @@ use std::ops::Range;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes, did_you_mean};
 
-use super::address::AddressProblem;
 use super::entry::{Entry, Field};
 use super::expand::{Missing, MissingKind};
 use super::findings::cut;
@@ -17,48 +16,6 @@ impl Resolver<'_> {
         let message = format!("server `{}` is disabled", cut(&entry.name));
         let problem = self.problem(codes::CONFIG_INVALID, span, &entry.pointer, message);
         problem.with_help(r#"remove `"disabled": true` or `"enabled": false` from its entry"#)
-    }
-
-    /// The address can't be used.
-    pub(super) fn bad_address(
-        &self,
-        entry: &Entry,
-        field: &Field,
-        (what, help): &AddressProblem,
-    ) -> Diagnostic {
-        let mut problem = self.about(entry, field, what);
-        problem.help = help.map(str::to_owned);
-        problem
-    }
-
-    pub(super) fn headers_without_http(&self, entry: &Entry, field: &Field) -> Diagnostic {
-        let message = format!(
-            "`headers` of server `{}` have no effect: messages over a Unix socket have none",
-            cut(&entry.name)
-        );
-        Diagnostic::warning(codes::CONFIG_INVALID, message)
-            .at(self.source, field.span)
-            .with_pointer(&field.pointer)
-            .with_help(
-                "remove them, or write `http+unix://` if the server speaks HTTP over its socket",
-            )
-    }
-
-    pub(super) fn auth_without_http(&self, entry: &Entry, field: &Field) -> Diagnostic {
-        let message = format!(
-            "`auth` of server `{}` has no effect: tokens are fetched for Streamable HTTP only",
-            cut(&entry.name)
-        );
-        Diagnostic::warning(codes::CONFIG_INVALID, message)
-            .at(self.source, field.span)
-            .with_pointer(&field.pointer)
-            .with_help("put a token into `headers`: \"Authorization\": \"Bearer ${TOKEN}\"")
-    }
-
-    pub(super) fn bad_header(&self, entry: &Entry, field: &Field) -> Diagnostic {
-        self.about(entry, field, "contains a character that is not allowed in a header").with_help(
-            "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII",
-        )
     }
 
     pub(super) fn bad_env_file(
@@ -76,17 +33,8 @@ impl Resolver<'_> {
             place.unwrap_or_default(),
             problem.message
         );
-        self.about(entry, field, &reason)
-            .with_help("write the path of a file of `NAME=value` lines, or remove `envFile`")
-    }
-
-    pub(super) fn too_long(&self, entry: &Entry, field: &Field) -> Diagnostic {
-        self.about(
-            entry,
-            field,
-            "is where the variables in this file come to more than 16 MiB",
-        )
-        .with_help("set them to shorter values")
+        let help = "write the path of a file of `NAME=value` lines, or remove `envFile`";
+        self.about(entry, field, &reason, help)
     }
 
     /// What looks like a reference and isn't filled in, at `range` of the text.
@@ -154,13 +102,15 @@ impl Resolver<'_> {
         } else {
             "write a program, as in \"npx\", or an address, as in \"http://localhost:8000/mcp\""
         };
-        self.about(entry, field, "is empty").with_help(help)
+        self.about(entry, field, "is empty", help)
     }
 
-    /// A problem with one text of an entry.
-    fn about(&self, entry: &Entry, field: &Field, what: &str) -> Diagnostic {
+    /// A problem with one text of an entry, with what to do about it, if there is something.
+    pub(super) fn about(&self, entry: &Entry, field: &Field, what: &str, help: &str) -> Diagnostic {
         let message = format!("`{}` of server `{}` {what}", field.place, cut(&entry.name));
-        self.problem(codes::CONFIG_INVALID, field.span, &field.pointer, message)
+        let mut problem = self.problem(codes::CONFIG_INVALID, field.span, &field.pointer, message);
+        problem.help = (!help.is_empty()).then(|| help.to_owned());
+        problem
     }
 
     fn problem(&self, code: Code, span: Span, pointer: &str, message: String) -> Diagnostic {

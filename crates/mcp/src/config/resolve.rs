@@ -196,11 +196,19 @@ impl<'a> Resolver<'a> {
                     return Err(Box::new(self.empty(entry, field)));
                 }
                 let address = address::read(&url, *kind)
-                    .map_err(|problem| Box::new(self.bad_address(entry, field, &problem)))?;
+                    .map_err(|(what, help)| Box::new(self.about(entry, field, &what, help)))?;
                 if let Some(written) = written_auth
                     && !matches!(address, Address::Http { .. })
                 {
-                    findings.add(self.auth_without_http(entry, &written.client_id));
+                    findings.add(Diagnostic {
+                        severity: Severity::Warning,
+                        ..self.about(
+                            entry,
+                            &written.client_id,
+                            "has no effect: tokens are fetched for Streamable HTTP only",
+                            "put a token into `headers`: \"Authorization\": \"Bearer ${TOKEN}\"",
+                        )
+                    });
                 }
                 Ok(match address {
                     Address::Http { url, or_sse } => TransportSpec::Http {
@@ -213,7 +221,11 @@ impl<'a> Resolver<'a> {
                     Address::WebSocket(url) => TransportSpec::WebSocket { url, headers },
                     Address::Unix(path) => {
                         if let Some((_, first)) = written_headers.first() {
-                            findings.add(self.headers_without_http(entry, first));
+                            findings.add(Diagnostic {
+                                severity: Severity::Warning,
+                                ..self.about(entry, first, "has no effect: messages over a Unix socket have no headers",
+                                    "remove it, or write `http+unix://` if the server speaks HTTP over its socket")
+                            });
                         }
                         TransportSpec::Unix {
                             path: self.folder(&path),
@@ -276,7 +288,10 @@ impl<'a> Resolver<'a> {
     ) -> String {
         let value = self.fill(entry, field, gathering, findings);
         if HeaderValue::from_str(&value).is_err() {
-            gathering.problems.add(|| self.bad_header(entry, field));
+            gathering.problems.add(|| {
+                self.about(entry, field, "contains a character that is not allowed in a header",
+                    "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII")
+            });
         }
         value
     }
@@ -299,7 +314,14 @@ impl<'a> Resolver<'a> {
                 .add(|| self.missing(entry, field, missing));
         }
         if expansion.is_too_long {
-            gathering.problems.add(|| self.too_long(entry, field));
+            gathering.problems.add(|| {
+                self.about(
+                    entry,
+                    field,
+                    "is where the variables in this file come to more than 16 MiB",
+                    "set them to shorter values",
+                )
+            });
         }
         if let Some(first) = expansion.unread.first() {
             let more = expansion.unread.len() - 1;
