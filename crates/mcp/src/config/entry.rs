@@ -28,7 +28,7 @@ const SPLIT: &str = r#"write "command": "npx", "args": ["…"]"#;
 const LONGEST_NAME: usize = 256;
 
 /// The keys of an address, which mean the same.
-pub(super) const ADDRESS_KEYS: [&str; 4] = ["url", "endpoint", "serverUrl", "httpUrl"];
+const ADDRESS_KEYS: [&str; 4] = ["url", "endpoint", "serverUrl", "httpUrl"];
 
 /// Keys of other clients that don't change what a server is.
 const SILENT_KEYS: &str =
@@ -303,8 +303,8 @@ impl EntryReader<'_, '_, '_> {
             if !found.message.contains(&whose) {
                 let path = pointer.strip_prefix(&self.here.pointer).unwrap_or_default();
                 let around = path.trim_start_matches('/').rsplit_once('/');
-                // An item is called by its list.
-                let around = around.filter(|(_, key)| key.parse::<usize>().is_err());
+                // An item is called by its list, and an unknown key by what holds it.
+                let around = around.filter(|(_, key)| !is_unknown && key.parse::<usize>().is_err());
                 let around = around.map_or_else(String::new, |(around, _)| format!(", `{around}`"));
                 found.message = format!("{whose}{around}: {}", found.message);
             }
