@@ -12,12 +12,9 @@
 //! do. A leading `~/` is the home folder in both.
 
 mod address;
-mod auth;
 mod entry;
 mod expand;
-mod fields;
 mod findings;
-mod keys;
 mod places;
 mod read;
 mod refusals;
