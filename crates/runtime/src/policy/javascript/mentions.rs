@@ -54,7 +54,10 @@ const RULES: &[Rule] = &[
     ),
     (
         "href src action formAction location host hostname protocol port",
-        |script, name| script.sets(name, |url| script.is_url(url)),
+        |script, name| {
+            let is_part = is_in("host hostname protocol port", name.text);
+            (is_part && name.owner != "location") || script.sets(name, |url| script.is_url(url))
+        },
         URL,
     ),
     // A text is replaced by another one, a page by one URL.
