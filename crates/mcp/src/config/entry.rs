@@ -13,7 +13,7 @@ use reqwest::header::HeaderName;
 use serde::Deserialize;
 
 use super::ConfigFile;
-use super::findings::{Findings, Located, Problems, cut};
+use super::findings::{Findings, Located, cut, into_one};
 use crate::Protocol;
 
 /// Above this many seconds a timeout was probably meant in milliseconds.
@@ -201,9 +201,8 @@ pub(super) fn read(
             Ok(entry)
         }
         None => {
-            let mut problems = Problems::default();
-            found.into_iter().for_each(|found| problems.add(|| found));
-            Err(Box::new(problems.into_one(in_words).unwrap_or_else(|| {
+            let problem = into_one(found, in_words);
+            Err(Box::new(problem.unwrap_or_else(|| {
                 Diagnostic::error(codes::CONFIG_INVALID, "the entry can't be read")
             })))
         }
