@@ -65,10 +65,16 @@ impl Places {
         }
         let help = "choose another with `--run-dir DIR`";
         let run_dir = run_dir.map(|path| resolved(path, "the run directory", help));
+        let run_dir = run_dir.transpose()?;
+        if run_dir.as_ref() == Some(&root) {
+            // Data may not write where runs are kept.
+            let message = format!("the run directory is the root itself, `{}`", root.display());
+            return Err(refusal(message, help));
+        }
         Ok(Self {
             root,
             folders,
-            run_dir: run_dir.transpose()?,
+            run_dir,
             is_confined,
             is_read_only,
             protected: HashSet::new(),
