@@ -32,7 +32,7 @@ use std::time::Duration;
 use cuecard_runtime::policy::executable_files;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 
-use super::{ServerSpec, TransportSpec};
+use super::ServerSpec;
 
 /// Where the one server comes from that a user named by its address or its command.
 pub(crate) const COMMAND_LINE: &str = "the command line";
@@ -62,9 +62,9 @@ pub struct Config {
     pub shadowed: Vec<Shadowed>,
     /// Files of other programs with errors. Their servers are left out, and nobody is kept from the others.
     pub broken: Vec<BrokenConfig>,
-    /// All values in its files, used or not, as they are written and as they are used: a server may be started with any
-    /// file that one can mean.
-    pub values: HashSet<String>,
+    /// All values in its files, used or not, as they are written and with their variables filled in: a server may be
+    /// started with any file that one can mean.
+    pub values: Vec<String>,
 }
 
 /// A server that is not used.
@@ -151,8 +151,7 @@ impl Config {
                 Ok(Some(text)) => {
                     config.values.extend(executable_files::values(&text));
                     let mut reading = read::read(&text, &candidate.file, search);
-                    let used = reading.servers.iter().flat_map(ConfiguredServer::values);
-                    config.values.extend(used);
+                    config.values.append(&mut reading.values);
                     if candidate.file.program.is_some() && any_error(&reading.diagnostics) {
                         reading.servers.clear();
                     }
@@ -244,26 +243,6 @@ impl Config {
     /// The names of all servers, those of the first file first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.servers.iter().map(|server| server.name.as_str())
-    }
-}
-
-impl ConfiguredServer {
-    /// The values by which it is started.
-    fn values(&self) -> Vec<String> {
-        match self.spec.as_ref().map(|spec| &spec.transport) {
-            Ok(TransportSpec::Stdio {
-                command,
-                args,
-                env,
-                cwd,
-            }) => {
-                let cwd = cwd.iter().map(|cwd| cwd.display().to_string());
-                let env = env.iter().map(|(_, value)| value.clone());
-                let words = [command].into_iter().chain(args).cloned();
-                words.chain(env).chain(cwd).collect()
-            }
-            _ => Vec::new(),
-        }
     }
 }
 

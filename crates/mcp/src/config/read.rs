@@ -25,6 +25,8 @@ pub(super) struct Reading {
     pub servers: Vec<ConfiguredServer>,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// The values with their variables filled in, and those of files of variables.
+    pub values: Vec<String>,
 }
 
 /// Reads the config `text` of `file`.
@@ -46,6 +48,7 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
         return Reading {
             servers: Vec::new(),
             diagnostics: Vec::new(),
+            values: Vec::new(),
         };
     }
     let parsed = text::parse(text, syntax);
@@ -57,7 +60,7 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
         diagnostic.help.clone_from(&mistake.help);
         findings.add(diagnostic);
     }
-    let mut servers = Vec::new();
+    let (mut servers, mut values) = (Vec::new(), Vec::new());
     if let Some(root) = parsed.root.filter(|_| parsed.mistakes.is_empty()) {
         let lists = lists(&mut findings, &root, file, syntax);
         let mut resolver = Resolver::new(text, &source, file, search);
@@ -85,10 +88,12 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
                 servers.push(server);
             }
         }
+        values = resolver.values;
     }
     Reading {
         servers,
         diagnostics: findings.finish(),
+        values,
     }
 }
 

@@ -34,6 +34,8 @@ pub(super) struct Resolver<'a> {
     names: Names<'a>,
     /// What may still be filled in, in bytes.
     budget: usize,
+    /// What fields become, and the values of files of variables.
+    pub values: Vec<String>,
 }
 
 /// What is gathered while one entry is resolved.
@@ -60,6 +62,7 @@ impl<'a> Resolver<'a> {
                 editor: places::editor_names(file, search),
             },
             budget: BUDGET,
+            values: Vec::new(),
         }
     }
 
@@ -130,6 +133,9 @@ impl<'a> Resolver<'a> {
                     .collect();
                 let cwd = cwd.as_ref().map(&mut fill);
                 let file = env_file.as_ref().map(|field| (field, fill(field)));
+                let cwd = cwd.map(|cwd| self.folder(&cwd));
+                self.values
+                    .extend(cwd.iter().map(|cwd| cwd.display().to_string()));
                 if let Some((field, path)) = file {
                     // What the entry says itself goes first.
                     let mut more = self.variables_of_file(entry, field, &path, gathering);
@@ -150,7 +156,7 @@ impl<'a> Resolver<'a> {
                     command: self.program(program),
                     args,
                     env,
-                    cwd: cwd.map(|cwd| self.folder(&cwd)),
+                    cwd,
                 })
             }
             Reach::Url {
@@ -243,13 +249,14 @@ impl<'a> Resolver<'a> {
 
     /// The variables in the file at `path`, which `envFile` names.
     fn variables_of_file(
-        &self,
+        &mut self,
         entry: &Entry,
         field: &Field,
         path: &str,
         gathering: &mut Gathering,
     ) -> Vec<(String, String)> {
         let path = self.folder(path);
+        self.values.push(path.display().to_string());
         // What stands for `${NAME}` may be a secret.
         let name = match field.text.contains("${") {
             true => field.text.clone(),
@@ -276,6 +283,8 @@ impl<'a> Resolver<'a> {
                 .problems
                 .push(self.bad_env_file(entry, field, &problem));
         }
+        let values = variables.iter().map(|(_, value)| value.clone());
+        self.values.extend(values);
         variables
     }
 
@@ -321,6 +330,7 @@ impl<'a> Resolver<'a> {
             let more = expansion.unread.len() - 1;
             findings.add(self.unread(entry, field, first.clone(), more));
         }
+        self.values.push(expansion.text.clone());
         expansion.text
     }
 

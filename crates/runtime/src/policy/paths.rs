@@ -29,11 +29,10 @@ pub(super) struct Places {
     run_dir: Option<PathBuf>,
     is_confined: bool,
     is_read_only: bool,
-    /// Files that this run is made of, which data may not write, as [`folded_path`] writes them.
+    /// Files that data may not write, and folders with no code that it may, as [`folded_path`] writes them.
     protected: HashSet<String>,
-    /// Words by which files may be meant that it may not write, and folders with no code that it may.
+    /// Words by which files may be meant that it may not write.
     words: HashSet<String>,
-    folders_of_code: HashSet<String>,
 }
 
 impl Places {
@@ -66,15 +65,20 @@ impl Places {
         }
         let help = "choose another with `--run-dir DIR`";
         let run_dir = run_dir.map(|path| resolved(path, "the run directory", help));
+        let run_dir = run_dir.transpose()?;
+        if run_dir.as_ref() == Some(&root) {
+            // Data may not write where runs are kept.
+            let message = format!("the run directory is the root itself, `{}`", root.display());
+            return Err(refusal(message, help));
+        }
         Ok(Self {
             root,
             folders,
-            run_dir: run_dir.transpose()?,
+            run_dir,
             is_confined,
             is_read_only,
             protected: HashSet::new(),
             words: HashSet::new(),
-            folders_of_code: HashSet::new(),
             working_directory,
         })
     }
@@ -90,33 +94,33 @@ impl Places {
 
     /// Nor files that can be meant by these values of a config: by a word of one, by a path, and code by a folder.
     pub(super) fn protect_named(&mut self, values: impl IntoIterator<Item = String>) {
+        let mut paths = HashSet::new();
         for value in values {
             self.words.extend(executable_files::words(&value));
-            let paths = executable_files::paths(&value).filter(|path| path.len() < MAX_PATH);
+            let written = executable_files::paths(&value).filter(|path| path.len() < MAX_PATH);
             // `${workspaceFolder}/dist`
-            let paths = paths.flat_map(|path| [Some(path), path.strip_prefix('/')]);
-            for path in paths.flatten() {
-                // What a link leads to is meant, too.
-                let Ok(leads) = resolve(&self.working_directory.join(path), |_| {}) else {
-                    continue;
-                };
-                if self.folders.iter().any(|(_, it)| leads.starts_with(it)) {
-                    let leads = folded_path(&leads);
-                    self.folders_of_code.insert(leads.clone());
-                    self.protected.insert(leads);
-                }
-            }
+            let written = written.flat_map(|path| [Some(path), path.strip_prefix('/')]);
+            paths.extend(
+                written
+                    .flatten()
+                    .map(|path| self.working_directory.join(path)),
+            );
+        }
+        for path in paths {
+            // What a link leads to is meant, too.
+            let leads = resolve(&path, |_| {}).ok();
+            let is_inside =
+                |path: &PathBuf| self.folders.iter().any(|(_, it)| path.starts_with(it));
+            let leads = leads.filter(is_inside).map(|path| folded_path(&path));
+            self.protected.extend(leads);
         }
     }
 
     fn is_protected(&self, path: &Path, name: &str) -> bool {
-        let is_below = || {
-            let mut above = path.ancestors();
-            above.any(|folder| self.folders_of_code.contains(&folded_path(folder)))
-        };
-        self.protected.contains(&folded_path(path))
+        let is_protected = |path: &Path| self.protected.contains(&folded_path(path));
+        is_protected(path)
             || executable_files::is_named(name, &self.words)
-            || (executable_files::is_code(name) && is_below())
+            || (executable_files::is_code(name) && path.ancestors().any(is_protected))
     }
 
     /// The run directory, for files of our own.

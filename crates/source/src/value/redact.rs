@@ -163,11 +163,19 @@ impl fmt::Debug for Redactor {
 /// What stands behind the first character of an escape sequence of terminals, whose end may be escaped for JSON.
 const SEQUENCE: &str = r"(?:\[[0-?]*[ !#-/]*[@-\[\]-~]|[\]PX^_](?:[^\x07\x1b]*?(?:\x07|\x1b\\|\\+u0007|\\+u001b\\+)|[^\x07\x1b]*)|[ !#-/]*[0-\[\]-~])";
 
-/// Escape sequences, and control characters but for line ends, carriage returns and tabs.
-pub(super) static INVISIBLE: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = format!(r"\x1b{SEQUENCE}|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{{9f}}]");
-    Regex::new(&pattern).expect("a fixed pattern")
-});
+/// A text without escape sequences, control characters but for line ends, carriage returns and tabs, and signs that nobody
+/// sees.
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    static CONTROLS: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = format!(r"\x1b{SEQUENCE}|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{{9f}}]");
+        Regex::new(&pattern).expect("a fixed pattern")
+    });
+    let shown = CONTROLS.replace_all(text, "");
+    match !shown.is_ascii() && shown.contains(is_invisible) {
+        true => shown.replace(is_invisible, "").into(),
+        false => shown,
+    }
+}
 
 /// Where what nobody sees ends, of which the first character is `symbol`, and what is behind it stands at `at`.
 fn behind_invisible(text: &str, symbol: Symbol, at: usize) -> Option<usize> {
@@ -588,8 +596,7 @@ fn forms(secret: &str) -> Vec<String> {
         forms.push(decoded);
     }
     if !printable(trimmed).eq(trimmed) {
-        let shown = INVISIBLE.replace_all(trimmed, "");
-        forms.push(shown.replace(is_invisible, ""));
+        forms.push(visible(trimmed).into_owned());
         forms.push(printable(trimmed).into_owned());
         forms.push(trimmed.split_whitespace().collect::<Vec<_>>().join(" "));
         forms.push(trimmed.replace(['\t', '\n', '\r'], ""));

@@ -301,7 +301,11 @@ impl Project {
             document["saved"] = file.display().to_string().into();
             document["replaced"] = is_there.into();
         } else {
-            document["error"] = "not saved: the scenario has errors".into();
+            document["error"] = match document["valid"] == true {
+                true => "not saved: a config of servers has errors; `cuecard doctor` shows them",
+                false => "not saved: the scenario has errors",
+            }
+            .into();
         }
         checked.answer(trimmed(document, "`cuecard check`"))
     }
