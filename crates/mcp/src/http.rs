@@ -21,7 +21,7 @@ use super::error::StartErrorKind;
 use super::frames::SendError;
 use super::link::Link;
 use super::text::{clean, cut, url as shown_url};
-pub(super) use requests::{CARRIED, Headers, HttpError, Requests};
+pub(super) use requests::{CARRIED, Headers, HttpError, Requests, body};
 
 /// Redirects followed for one request, all on the same host.
 const MOST_REDIRECTS: usize = 5;

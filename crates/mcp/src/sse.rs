@@ -49,7 +49,7 @@ pub(super) async fn connect(
         let status = response.status().as_u16();
         return Err(StartErrorKind::Http {
             status,
-            text: cut(&beginning(response).await, LONGEST_REFUSAL),
+            text: cut(&text_of(response).await, LONGEST_REFUSAL),
             to: HttpRequest::EventStream,
         });
     }
@@ -181,7 +181,7 @@ impl PostSink {
             .map_err(|error| http::request_failure(&error))?;
         let status = response.status();
         // Read in any case, so that the connection can be used again.
-        let text = beginning(response).await;
+        let text = text_of(response).await;
         if status.is_success() {
             return Ok(());
         }
@@ -216,16 +216,10 @@ impl FrameSink for PostSink {
     }
 }
 
-/// The first bytes of a body as a text.
-async fn beginning(mut response: Response) -> String {
-    let mut body = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
-        body.extend_from_slice(&chunk[..chunk.len().min(LONGEST_ANSWER - body.len())]);
-        if body.len() == LONGEST_ANSWER {
-            break;
-        }
-    }
-    String::from_utf8_lossy(&body).into_owned()
+/// The body of an answer as a text; empty if it is too long.
+async fn text_of(response: Response) -> String {
+    let body = http::body(response, LONGEST_ANSWER).await;
+    String::from_utf8_lossy(&body.unwrap_or_default()).into_owned()
 }
 
 #[cfg(test)]

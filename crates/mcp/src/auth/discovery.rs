@@ -2,12 +2,11 @@
 //! (RFC 8414, or OpenID Connect).
 
 use cuecard_runtime::provider::reason;
-use futures::StreamExt as _;
 use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 
-use super::super::http::is_loopback;
+use super::super::http::{HttpError, body, is_loopback};
 use super::super::text::{clean, cut, url as shown_url};
 use super::{Challenge, NoToken};
 
@@ -246,15 +245,10 @@ async fn get_json(http: &reqwest::Client, url: Url) -> Result<Option<Value>, NoT
 /// # Errors
 /// What is wrong with it, to follow its name.
 pub(super) async fn json_body(response: Response) -> Result<Value, &'static str> {
-    let mut body = Vec::new();
-    let mut chunks = response.bytes_stream();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| "ended unexpectedly")?;
-        if body.len() + chunk.len() > LARGEST {
-            return Err("is larger than the limit of 256 KiB");
-        }
-        body.extend_from_slice(&chunk);
-    }
+    let body = body(response, LARGEST).await.map_err(|error| match error {
+        HttpError::ResponseBodyTooLarge { .. } => "is larger than the limit of 256 KiB",
+        _ => "ended unexpectedly",
+    })?;
     serde_json::from_slice(&body).map_err(|_| "is not JSON")
 }
 

@@ -13,7 +13,7 @@ use reqwest::header::HeaderName;
 use serde::Deserialize;
 
 use super::ConfigFile;
-use super::findings::{Findings, Located, Problems, cut};
+use super::findings::{Findings, Located, cut, into_one};
 use crate::Protocol;
 
 /// Above this many seconds a timeout was probably meant in milliseconds.
@@ -28,7 +28,7 @@ const SPLIT: &str = r#"write "command": "npx", "args": ["…"]"#;
 const LONGEST_NAME: usize = 256;
 
 /// The keys of an address, which mean the same.
-pub(super) const ADDRESS_KEYS: [&str; 4] = ["url", "endpoint", "serverUrl", "httpUrl"];
+const ADDRESS_KEYS: [&str; 4] = ["url", "endpoint", "serverUrl", "httpUrl"];
 
 /// Keys of other clients that don't change what a server is.
 const SILENT_KEYS: &str =
@@ -201,9 +201,8 @@ pub(super) fn read(
             Ok(entry)
         }
         None => {
-            let mut problems = Problems::default();
-            found.into_iter().for_each(|found| problems.add(|| found));
-            Err(Box::new(problems.into_one(in_words).unwrap_or_else(|| {
+            let problem = into_one(found, in_words);
+            Err(Box::new(problem.unwrap_or_else(|| {
                 Diagnostic::error(codes::CONFIG_INVALID, "the entry can't be read")
             })))
         }
@@ -303,8 +302,8 @@ impl EntryReader<'_, '_, '_> {
             if !found.message.contains(&whose) {
                 let path = pointer.strip_prefix(&self.here.pointer).unwrap_or_default();
                 let around = path.trim_start_matches('/').rsplit_once('/');
-                // An item is called by its list.
-                let around = around.filter(|(_, key)| key.parse::<usize>().is_err());
+                // An item is called by its list, and an unknown key by what holds it.
+                let around = around.filter(|(_, key)| !is_unknown && key.parse::<usize>().is_err());
                 let around = around.map_or_else(String::new, |(around, _)| format!(", `{around}`"));
                 found.message = format!("{whose}{around}: {}", found.message);
             }

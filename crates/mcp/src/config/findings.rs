@@ -27,7 +27,6 @@ const MAX_FINDINGS: usize = 100;
 pub(super) struct Findings<'a> {
     pub(super) source: &'a SourceFile,
     list: Vec<Diagnostic>,
-    errors_left_off: usize,
 }
 
 /// A value of the file with the JSON pointer to it.
@@ -51,7 +50,6 @@ impl<'a> Findings<'a> {
         Self {
             source,
             list: Vec::new(),
-            errors_left_off: 0,
         }
     }
 
@@ -67,11 +65,7 @@ impl<'a> Findings<'a> {
     }
 
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
-        if self.list.len() < MAX_FINDINGS {
-            self.list.push(diagnostic);
-        } else {
-            self.errors_left_off += usize::from(diagnostic.severity == Severity::Error);
-        }
+        self.list.push(diagnostic);
     }
 
     /// How much was found so far.
@@ -98,8 +92,11 @@ impl<'a> Findings<'a> {
                 .as_ref()
                 .map_or(0, |place| place.span.start)
         });
-        if self.errors_left_off > 0 {
-            let message = format!("the file has {} more errors", self.errors_left_off);
+        let rest = list.split_off(list.len().min(MAX_FINDINGS));
+        let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
+        let n_left_off = rest.iter().filter(is_error).count();
+        if n_left_off > 0 {
+            let message = format!("the file has {n_left_off} more errors");
             list.push(
                 Diagnostic::error(codes::CONFIG_INVALID, message)
                     .at(self.source, Span::default())
@@ -112,35 +109,22 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// What keeps one server from being used. It waits until somebody asks for that server.
-#[derive(Default)]
-pub(super) struct Problems {
-    list: Vec<Diagnostic>,
-    left_off: usize,
-}
-
-impl Problems {
-    pub(super) fn add(&mut self, problem: impl FnOnce() -> Diagnostic) {
-        if self.list.len() < MAX_PROBLEMS {
-            self.list.push(problem());
-        } else {
-            self.left_off += 1;
-        }
+/// What keeps one server from being used, as one: the first error in the file, with what `tell` says of the others. It
+/// waits until somebody asks for that server.
+pub(super) fn into_one(
+    mut problems: Vec<Diagnostic>,
+    tell: impl Fn(Diagnostic) -> String,
+) -> Option<Diagnostic> {
+    problems.sort_by_key(|problem| {
+        let start = problem.place.as_ref().map_or(0, |place| place.span.start);
+        (Reverse(problem.severity), start)
+    });
+    let n_left_off = problems.len().saturating_sub(MAX_PROBLEMS);
+    let mut problems = problems.into_iter().take(MAX_PROBLEMS);
+    let mut first = problems.next()?;
+    first.notes.extend(problems.map(tell));
+    if n_left_off > 0 {
+        first.notes.push(format!("and {n_left_off} more"));
     }
-
-    /// All problems as one, if there are any: the first error in the file, with what `tell` says of the
-    /// others.
-    pub(super) fn into_one(mut self, tell: impl Fn(Diagnostic) -> String) -> Option<Diagnostic> {
-        self.list.sort_by_key(|problem| {
-            let start = problem.place.as_ref().map_or(0, |place| place.span.start);
-            (Reverse(problem.severity), start)
-        });
-        let mut problems = self.list.into_iter();
-        let mut first = problems.next()?;
-        first.notes.extend(problems.map(tell));
-        if self.left_off > 0 {
-            first.notes.push(format!("and {} more", self.left_off));
-        }
-        Some(first)
-    }
+    Some(first)
 }

@@ -7,7 +7,7 @@ use cuecard_source::json::{self, Node};
 use cuecard_source::reader::article;
 use cuecard_source::{SourceFile, Span};
 
-use super::entry::{self, ADDRESS_KEYS};
+use super::entry;
 use super::findings::{Findings, Located, cut};
 use super::places::Syntax;
 use super::resolve::Resolver;
@@ -164,37 +164,14 @@ fn lists<'n>(
 
 /// A file of another kind, or servers without the key around them.
 fn no_list(findings: &mut Findings<'_>, root: &Located<'_>, syntax: Syntax) {
-    let brace = Span::new(
-        root.node.span.start as usize,
-        root.node.span.start as usize + 1,
-    );
-    let is_server = |node: &Node| {
-        let mut keys = ["command"].into_iter().chain(ADDRESS_KEYS);
-        keys.any(|key| node.get(key).is_some())
-    };
-    let nested = |member: &&json::Member| {
-        SERVER_LISTS
-            .iter()
-            .any(|list| member.value.get(list).is_some())
-    };
-    let help = if syntax == Syntax::Toml {
-        r#"write `[servers.NAME]`, and below it `command = "…"` or `url = "…"`"#.to_owned()
-    } else if is_server(root.node) {
-        r#"write { "mcpServers": { "NAME": … } } around it"#.to_owned()
-    } else if root
-        .node
-        .members()
-        .iter()
-        .any(|member| is_server(&member.value))
-    {
-        r#"write { "mcpServers": … } around it"#.to_owned()
-    } else if let Some(member) = root.node.members().iter().find(nested) {
-        format!("move the servers out of `{}`", cut(&member.key))
-    } else {
-        r#"a config looks like this: { "mcpServers": { "NAME": { "command": "…" } } }"#.to_owned()
+    let start = root.node.span.start as usize;
+    let help = match syntax {
+        Syntax::Toml => r#"write `[servers.NAME]`, and below it `command = "…"` or `url = "…"`"#,
+        _ => r#"a config looks like this: { "mcpServers": { "NAME": { "command": "…" } } }"#,
     };
     let message = "this file has neither `mcpServers` nor `servers`".to_owned();
-    findings.add(findings.error(brace, "", message).with_help(help));
+    let error = findings.error(Span::new(start, start + 1), "", message);
+    findings.add(error.with_help(help));
 }
 
 fn duplicate(

@@ -13,7 +13,7 @@ use reqwest::header::HeaderValue;
 use super::address::{self, Address};
 use super::entry::{Entry, Field, Proof, Reach};
 use super::expand::{Names, expand};
-use super::findings::{Findings, Problems};
+use super::findings::{Findings, into_one};
 use super::secrets::Secrets;
 use super::{ConfigFile, ConfigSearch, ConfiguredServer, places};
 use crate::{ClientCredentials, ClientProof, ServerSpec, TransportSpec};
@@ -42,7 +42,7 @@ pub(super) struct Resolver<'a> {
 #[derive(Default)]
 struct Gathering {
     secrets: Secrets,
-    problems: Problems,
+    problems: Vec<Diagnostic>,
 }
 
 impl<'a> Resolver<'a> {
@@ -281,7 +281,7 @@ impl<'a> Resolver<'a> {
         if let Some(problem) = problem {
             gathering
                 .problems
-                .add(|| self.bad_env_file(entry, field, &problem));
+                .push(self.bad_env_file(entry, field, &problem));
         }
         let values = variables.iter().map(|(_, value)| value.clone());
         self.values.extend(values);
@@ -297,10 +297,8 @@ impl<'a> Resolver<'a> {
     ) -> String {
         let value = self.fill(entry, field, gathering, findings);
         if HeaderValue::from_str(&value).is_err() {
-            gathering.problems.add(|| {
-                self.about(entry, field, "contains a character that is not allowed in a header",
-                    "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII")
-            });
+            gathering.problems.push(self.about(entry, field, "contains a character that is not allowed in a header",
+                    "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII"));
         }
         value
     }
@@ -318,19 +316,15 @@ impl<'a> Resolver<'a> {
             gathering.secrets.add_variable(name, value);
         }
         for missing in &expansion.missing {
-            gathering
-                .problems
-                .add(|| self.missing(entry, field, missing));
+            gathering.problems.push(self.missing(entry, field, missing));
         }
         if expansion.is_too_long {
-            gathering.problems.add(|| {
-                self.about(
-                    entry,
-                    field,
-                    "is where the variables in this file come to more than 16 MiB",
-                    "set them to shorter values",
-                )
-            });
+            gathering.problems.push(self.about(
+                entry,
+                field,
+                "is where the variables in this file come to more than 16 MiB",
+                "set them to shorter values",
+            ));
         }
         if let Some(first) = expansion.unread.first() {
             let more = expansion.unread.len() - 1;
@@ -357,6 +351,8 @@ impl<'a> Resolver<'a> {
 
 impl Gathering {
     fn problem(&mut self) -> Option<Diagnostic> {
-        std::mem::take(&mut self.problems).into_one(|problem| problem.message)
+        into_one(std::mem::take(&mut self.problems), |problem| {
+            problem.message
+        })
     }
 }

@@ -278,7 +278,10 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-async fn body(mut response: Response, max_size: usize) -> Result<Vec<u8>, HttpError> {
+pub(in super::super) async fn body(
+    mut response: Response,
+    max_size: usize,
+) -> Result<Vec<u8>, HttpError> {
     if response
         .content_length()
         .is_some_and(|length| length > max_size as u64)

@@ -202,7 +202,7 @@ fn add_facts<'s>(facts: &mut Facts, schema: &'s Json, path: &str, around: &mut V
             }
             ("items", Json::Object(_), _) => add_facts(facts, value, &child("[]"), around),
             // They are compared where they are meant.
-            ("$defs" | "definitions", ..) => {}
+            ("$defs" | "definitions" | "$schema", ..) => {}
             ("const", ..) => set(path.to_owned(), "enum", value),
             _ => set(path.to_owned(), keyword, value),
         }

@@ -47,8 +47,6 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     is_used: Vec<bool>,
-    /// The first record that is not used.
-    next: usize,
     n_calls: u64,
     n_misses: u64,
 }
@@ -224,7 +222,7 @@ impl Inner {
         };
         let n_records = self.records.len();
         let is_used = |idx: &usize| state.is_used.get(*idx) == Some(&true);
-        let unused = || (state.next..n_records).filter(|idx| !is_used(idx));
+        let unused = || (0..n_records).filter(|idx| !is_used(idx));
         let first = unused().find(fits);
         let found = match self.any_order {
             true => first.or_else(|| (0..n_records).rev().find(fits)),
@@ -237,9 +235,6 @@ impl Inner {
         let next = unused().find(is_answered).or_else(|| unused().next());
         if let Some(idx) = found {
             state.is_used[idx] = true;
-            while state.is_used.get(state.next) == Some(&true) {
-                state.next += 1;
-            }
             return Ok(idx);
         }
         drop(state);

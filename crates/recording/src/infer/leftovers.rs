@@ -58,20 +58,6 @@ impl Leftover {
     fn shown(&self, words: Range<usize>) -> &str {
         &self.text[self.words[words.start].start..self.words[words.end - 1].end]
     }
-
-    /// Whether a word stands beside one of a reference, of these words, without a space between them.
-    fn is_glued(&self, word: usize, among: &Range<usize>) -> bool {
-        [word.checked_sub(1), Some(word)]
-            .into_iter()
-            .flatten()
-            .any(|first| {
-                among.contains(&first)
-                    && among.contains(&(first + 1))
-                    && self.covered[first] != self.covered[first + 1]
-                    && !self.text[self.words[first].end..self.words[first + 1].start]
-                        .contains(char::is_whitespace)
-            })
-    }
 }
 
 /// How many of the words, of which the first begins a line, are on this line; 0 if it begins none. A number and a tab
@@ -220,22 +206,20 @@ impl Builder<'_, '_> {
         };
         let own = at..at + run.n_words;
         let last = &words[own.end - 1];
-        let is_digits = |word: &Word| word.folded.starts_with(|it: char| it.is_ascii_digit());
-        if !is_news
-            || (is_digits(&words[at]) && goes_on(text[..words[at].start].chars().rev()))
-            || (is_digits(last) && goes_on(text[last.end..].chars()))
-        {
+        let begins = |word: &Word| word.folded.starts_with(|it: char| it.is_ascii_digit());
+        let is_torn = (begins(&words[at]) && goes_on(text[..words[at].start].chars().rev()))
+            || (begins(last) && goes_on(text[last.end..].chars()));
+        if !is_news || is_torn {
             return false;
         }
-        let left = own.clone().filter(|idx| !leftover.covered[*idx]);
-        let left: Vec<usize> = left.collect();
+        let left: Vec<usize> = own.clone().filter(|idx| !leftover.covered[*idx]).collect();
         if left.is_empty() {
             return false;
         }
         let folded = || left.iter().map(|idx| words[*idx].folded.as_str());
         let n_letters = || folded().map(|word| word.chars().count()).sum::<usize>();
-        let has_digit =
-            || folded().any(|word| word.contains(|letter: char| letter.is_ascii_digit()));
+        let is_digit = |letter: char| letter.is_ascii_digit();
+        let has_digit = || folded().any(|word| word.contains(is_digit));
         let is_whole = run.at == 0 && run.n_words == theirs.words.len();
         let is_name = matches!(origin, Origin::Prompt) || is_whole;
         let is_capital = |idx: &&usize| {
@@ -243,16 +227,21 @@ impl Builder<'_, '_> {
             text[words[**idx].start..].starts_with(char::is_uppercase)
                 || (is_name && theirs.text[their..].starts_with(char::is_uppercase))
         };
-        let is_number = |word: &str| {
-            word.len() >= TELLING_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit())
-        };
+        let is_number = |word: &str| word.len() >= TELLING_DIGITS && word.chars().all(is_digit);
         let is_telling = || {
             left.len() >= TELLING_WORDS
                 || folded().any(is_number)
                 || (has_digit() && (left.len() >= 3 || n_letters() >= TELLING_LENGTH))
                 || left.iter().filter(is_capital).count() >= 2
         };
-        let is_glued = || left.iter().any(|idx| leftover.is_glued(*idx, &own));
+        // A word of a reference stands beside it, without a space between them.
+        let is_glued = || {
+            own.clone().zip(own.start + 1..own.end).any(|(one, next)| {
+                let between = &text[words[one].end..words[next].start];
+                leftover.covered[one] != leftover.covered[next]
+                    && !between.contains(char::is_whitespace)
+            })
+        };
         let shown = leftover.shown(own.clone());
         let has_space = shown.contains(char::is_whitespace);
         // A whole value as it is, or with other signs than spaces between its words.

@@ -10,7 +10,7 @@ use super::differences::{Difference, Piece, holds, pieces, relation};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
 use super::secrets::places_of;
-use super::values::{Source, Weight, number, weight, words};
+use super::values::{Weight, number, weight, words};
 
 /// The longest text in which values are sought, in bytes.
 const LONGEST_TEXT: usize = 20_000;
@@ -142,9 +142,9 @@ impl Builder<'_, '_> {
             .zip(new.as_str().and_then(number));
         for (old, new) in numbers.into_iter().chain([(old.clone(), new.clone())]) {
             let part = as_text(&old).into_owned();
-            let source = self.copy(&old, Some(&new)).filter(|source| {
+            let source = self.copy(&old, Some(&new)).filter(|_| {
                 let at = text.find(&part);
-                at.is_none_or(|at| !self.is_part(text, (at, &part), source))
+                at.is_none_or(|at| !is_beside_digits(text, (at, &part)))
             });
             if let Some(source) = source {
                 return Part::Output(self.output(source), part);
@@ -199,7 +199,7 @@ impl Builder<'_, '_> {
                 Kind::Copied if weight(&value) < Weight::Strong => None,
                 Kind::Copied => {
                     let source = self.copy(&value, again);
-                    source.filter(|source| !self.is_part(text, (at, &part), source))
+                    source.filter(|_| !is_beside_digits(text, (at, &part)))
                 }
             };
             found.extend(match (source, kind) {
@@ -257,40 +257,13 @@ impl Builder<'_, '_> {
             let differences = sources.iter().filter_map(|source| {
                 let other = source.value(&self.partner(source.step)?.value)?;
                 let difference = Difference::new("", [&value, &other], source.step + 1);
-                let is_whole = !self.is_part(&texts[0], (at, word), source);
+                let is_whole = !is_beside_digits(&texts[0], (at, word));
                 (is_whole && is_inside(&difference)).then_some(difference)
             });
             known.extend(differences.take(1));
         }
         known.sort_by_key(|known| (Reverse(known.texts[0].len()), known.from_step));
         known
-    }
-
-    /// Whether a word is a part of a value of several, as in `+43 660 123456`: a number beside it is the same in a text
-    /// and in the result that it is taken out of.
-    fn is_part(&self, text: &str, (at, word): (usize, &str), source: &Source) -> bool {
-        let beside = |text: &str, at: usize| {
-            let before = text[..at].strip_suffix(' ');
-            let after = text[at + word.len()..].strip_prefix(' ');
-            let is_between = |letter: char| !letter.is_alphanumeric();
-            let words = [
-                before.and_then(|before| before.rsplit(is_between).next()),
-                after.and_then(|after| after.split(is_between).next()),
-            ];
-            words.map(|word| {
-                word.filter(|word| word.contains(|c: char| c.is_ascii_digit()))
-                    .map(str::to_owned)
-            })
-        };
-        let around = source.path.get(&self.calls[source.step].value);
-        let around = around.and_then(Value::as_str).unwrap_or_default();
-        let own = beside(text, at);
-        occurrences(around, word).any(|place| {
-            let theirs = beside(around, place);
-            own.iter()
-                .zip(&theirs)
-                .any(|(own, their)| own.is_some() && own == their)
-        })
     }
 
     /// Whether a text has a word that surely is a copy: a whole value of a result.
@@ -304,6 +277,26 @@ impl Builder<'_, '_> {
             }
         })
     }
+}
+
+/// Whether a word may be a part of a value of several, as in `+43 660 123456`: a word with digits stands beside its own.
+fn is_beside_digits(text: &str, (at, word): (usize, &str)) -> bool {
+    let is_between = |letter: char| !letter.is_alphanumeric();
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let before = text[..at]
+        .strip_suffix(' ')
+        .filter(|_| word.starts_with(is_digit));
+    let after = text[at + word.len()..]
+        .strip_prefix(' ')
+        .filter(|_| word.ends_with(is_digit));
+    let beside = [
+        before.and_then(|before| before.rsplit(is_between).next()),
+        after.and_then(|after| after.split(is_between).next()),
+    ];
+    beside
+        .into_iter()
+        .flatten()
+        .any(|word| word.contains(is_digit))
 }
 
 /// What stands in quotes and between them, of a command also its words, if two texts are the same but for these.

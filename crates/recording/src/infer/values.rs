@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use cuecard_source::value::as_text;
+use cuecard_source::matching::push_key;
+use cuecard_source::value::{as_text, push_pointer};
 use regex::Regex;
 use serde_json::Value;
 
@@ -61,22 +62,12 @@ impl Path {
 
     /// The way to a member of an object.
     fn member(&self, key: &str) -> Self {
-        let is_plain = key.starts_with(|first: char| first.is_alphabetic() || first == '_')
-            && key
-                .chars()
-                .all(|letter| letter.is_alphanumeric() || letter == '_');
-        let written = match is_plain {
-            true => format!(".{key}"),
-            false => {
-                let quoted = Value::from(key).to_string().replace("\\\"", "\"");
-                let inner = &quoted[1..quoted.len() - 1];
-                format!("['{}']", inner.replace('\'', "\\'"))
-            }
-        };
-        let pointer = key.replace('~', "~0").replace('/', "~1");
+        let (mut pointer, mut written) = (self.pointer.clone(), self.written.clone());
+        push_pointer(&mut pointer, key);
+        push_key(&mut written, key);
         Self {
-            pointer: format!("{}/{pointer}", self.pointer),
-            written: self.written.clone() + &written,
+            pointer,
+            written,
             depth: self.depth + 1,
             name: key.to_owned(),
             place: self.place,

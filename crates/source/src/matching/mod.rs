@@ -8,4 +8,6 @@ mod predicate;
 pub use compare::{Incomparable, compare, equal, equal_by, is_same_json, is_true, lack};
 pub use comparison::Comparison;
 pub use difference::{DifferentLine, changed_lines, different_lines, equal_ranges, likeness};
-pub use predicate::{MOST_MISFITS, Mismatch, Predicate, regex_reason, schema_validator, takes_all};
+pub use predicate::{
+    MOST_MISFITS, Mismatch, Predicate, push_key, regex_reason, schema_validator, takes_all,
+};

@@ -251,17 +251,19 @@ fn place(subject: &Json, pointer: &str) -> String {
     place
 }
 
-fn push_key(place: &mut String, key: &str) {
+/// Adds the step to the member `key` to a JSONPath.
+pub fn push_key(path: &mut String, key: &str) {
     let is_plain = key
         .chars()
         .all(|character| character.is_alphanumeric() || character == '_')
         && key.starts_with(|first: char| first.is_alphabetic() || first == '_');
     if is_plain {
-        place.push('.');
-        place.push_str(key);
+        path.push('.');
+        path.push_str(key);
     } else {
-        let escaped = key.replace('\\', "\\\\").replace('\'', "\\'");
-        place.push_str(&format!("['{escaped}']"));
+        let quoted = Json::from(key).to_string().replace("\\\"", "\"");
+        let inner = &quoted[1..quoted.len() - 1];
+        path.push_str(&format!("['{}']", inner.replace('\'', "\\'")));
     }
 }
 

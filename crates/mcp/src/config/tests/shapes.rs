@@ -75,27 +75,18 @@ fn the_errors_of_all_files_come_together() {
 
 #[test]
 fn files_of_another_kind_are_told_apart() {
-    let message =
-        "error[X-CFG-02] .mcp.json:1:1-2  this file has neither `mcpServers` nor `servers`\nhelp: ";
-    for (content, help) in [
-        (
-            r#"{"command": "x"}"#,
-            r#"write { "mcpServers": { "NAME": … } } around it"#,
-        ),
-        (
-            r#"{"a": {"url": "x"}}"#,
-            r#"write { "mcpServers": … } around it"#,
-        ),
-        (
-            r#"{"mcp": {"servers": {}}}"#,
-            "move the servers out of `mcp`",
-        ),
-        (
-            r#"{"theme": 1}"#,
-            r#"a config looks like this: { "mcpServers": { "NAME": { "command": "…" } } }"#,
-        ),
+    for content in [
+        r#"{"command": "x"}"#,
+        r#"{"mcp": {"servers": {}}}"#,
+        r#"{"theme": 1}"#,
     ] {
-        assert_eq!(file(content), [format!("{message}{help}")]);
+        assert_eq!(
+            file(content),
+            [
+                "error[X-CFG-02] .mcp.json:1:1-2  this file has neither `mcpServers` nor `servers`\n\
+                 help: a config looks like this: { \"mcpServers\": { \"NAME\": { \"command\": \"…\" } } }"
+            ]
+        );
     }
     assert_eq!(
         file(r#"{"mcp_servers": {}}"#),
