@@ -427,7 +427,7 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"://[^\s/<>\x22'`\\]+@",
         r"(?i:(?-u:\b)(?:bearer|basic) +)",
         &format!(
-            r"(?:(?i:{}|password|key|value|confirmation|_pass|_pat|_pin)|Pass|Pat|PIN|Pin)[_-]?[0-9]{{0,3}}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*",
+            r"(?:(?i:{}|password|key|value|confirmation|_pass|_pat|_pin)|Pass|Pat|PIN|Pin)[_-]?[0-9]{{0,3}}[\\\x22'`*\]]*(?:>|[ \t]*[:=](?:[ \t]*[|>]?-?[ \t]*\r?\n[ \t]+|[ \t*]*))",
             names.replace('_', "[_ -]?"),
         ),
     ];
@@ -527,7 +527,7 @@ pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
             find_in_authority(&authority[..authority.len() - 1], found);
         } else if mark.as_str().starts_with("-----") {
             found.extend(private_key(&text[mark.start()..]));
-        } else if mark.as_str().contains([':', '=']) {
+        } else if mark.as_str().contains([':', '=', '>']) {
             has_pair = true;
             find_in_pair(text, mark.range(), rest, found);
         } else if mark.as_str().ends_with(' ') {
@@ -596,6 +596,13 @@ fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<Stri
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let start = mark.start - before.take_while(is_part).count();
     let key = &text[start..word_end];
+    // `"password" => "x"`
+    let is_arrow = is_assigned && rest.starts_with('>') && word.contains(['"', '\'']);
+    let rest = if is_arrow {
+        rest[1..].trim_start()
+    } else {
+        rest
+    };
     // `==`, `=>` and `::` are operators.
     let is_folder = key.eq_ignore_ascii_case("pwd")
         && rest.trim_start_matches(['"', '\'', '\\']).starts_with('/');
@@ -609,6 +616,21 @@ fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<Stri
         let value = decoded.unwrap_or_else(|_| value.to_owned());
         let value = without_scheme(&value);
         found.extend(is_secret(value, true).then(|| value.to_owned()));
+        return;
+    }
+    // `<password>x</password>`, and YAML with the value on a line of its own.
+    let end = match word.ends_with('>') {
+        true if text[..start].ends_with('<') => Some("</"),
+        true => return,
+        false => word.contains('\n').then_some("\n"),
+    };
+    if let Some(end) = end {
+        let value = rest.split(end).next().unwrap_or_default();
+        let has_end = rest.len() > value.len() || end == "\n";
+        let value = value.trim_end();
+        let may_be_word = word.contains(['>', '|']);
+        let is_one = has_end && !value.contains([':', '\n']) && is_secret(value, may_be_word);
+        found.extend(is_one.then(|| value.to_owned()));
         return;
     }
     let is_cookie = key.to_ascii_lowercase().ends_with("cookie");
@@ -835,6 +857,11 @@ mod tests {
                 "zQ7kVb9Xw2",
             ),
             ("- name: \"DB_PASSWORD\"\r\n  value: \"letmein\"", "letmein"),
+            ("<user>ann</user><password>letmein</password>", "letmein"),
+            ("db:\n  password:\n    zQ7kVb9Xw2\n", "zQ7kVb9Xw2"),
+            ("token: |-\n  zQ7kVb9Xw2", "zQ7kVb9Xw2"),
+            ("secret: |\n  correcthorse\nuser: ann", "correcthorse"),
+            ("'password' => 'letmein',", "letmein"),
             (
                 "<td>{&quot;password&quot;: &quot;letmein&quot;}</td>",
                 "letmein",
@@ -853,6 +880,10 @@ mod tests {
             "- name: REGION\n  value: eu-west-12345\n",
             "deploy --password $PASSWORD1 --token {{token}}",
             "curl -u $USER1:$PASSWORD1 https://h",
+            "<token> stands for yours1, and if token>limit2 fails",
+            "The password:\n  somewhere in the house",
+            "secret:\n  name1: db-2024-x\n",
+            "lists.map(token => tokens2.has(token))",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }
