@@ -172,8 +172,8 @@ impl HttpModelClient {
 
     fn read(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Result<Reply, Failed> {
         if (200..300).contains(&status) {
-            let decoded = read_body(self.settings.endpoint(), body, 0)
-                .map_err(|error| Failed::Unreadable(error.reason))?;
+            let decoded =
+                read_body(self.settings.endpoint(), body, 0).map_err(Failed::Unreadable)?;
             return Ok(reply(decoded));
         }
         let error = read_error(status, body).unwrap_or_else(|| {

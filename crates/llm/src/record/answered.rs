@@ -1,15 +1,13 @@
 //! From what the wire understood of an answer to what is recorded of it.
 
-use std::sync::Arc;
-
 use axum::http::{HeaderMap, header};
 use cuecard_source::Span;
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{ResponseError, ServingCount};
-use cuecard_timeline::script::recording::{RecordedAnswer, RecordedCall, RecordedElement};
-use cuecard_timeline::script::{Endpoint, Piece as ScriptPiece, Request};
+use cuecard_timeline::script::recording::RecordedAnswer;
+use cuecard_timeline::script::{Endpoint, Request};
 
-use cuecard_wire::llm::answer::{CallInput, Element, Piece};
+use cuecard_wire::llm::answer::Element;
 use cuecard_wire::llm::decode::{Decoded, own_error};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::shows_thinking;
@@ -26,7 +24,7 @@ pub(super) fn recorded(request: &Request, decoded: &Decoded) -> RecordedAnswer {
     let endpoint = request.endpoint;
     RecordedAnswer {
         id: decoded.id.clone(),
-        elements: decoded.elements.iter().flat_map(elements).collect(),
+        elements: decoded.elements.clone(),
         stop_reason: decoded
             .stop_beside_elements()
             .map(|stop| stop.word().to_owned()),
@@ -44,48 +42,6 @@ pub(super) fn recorded(request: &Request, decoded: &Decoded) -> RecordedAnswer {
         }),
         has_unrequested_thinking: has_thinking(decoded) && !shows_thinking(request),
         is_abandoned: false,
-    }
-}
-
-/// An element, with each image in it apart.
-fn elements(element: &Element) -> Vec<RecordedElement> {
-    let Element::Text(pieces) = element else {
-        return vec![self::element(element)];
-    };
-    let runs = pieces.chunk_by(|one, next| one.image.is_none() && next.image.is_none());
-    let recorded = runs.map(|run| match &run[0].image {
-        Some(image) => RecordedElement::Image(image.clone(), run[0].at_ms),
-        None => self::element(&Element::Text(run.to_vec())),
-    });
-    recorded.collect()
-}
-
-fn element(element: &Element) -> RecordedElement {
-    let pieces = |pieces: &[Piece]| -> Vec<ScriptPiece> {
-        let pieces = pieces.iter().map(|piece| ScriptPiece {
-            at_ms: piece.at_ms,
-            text: piece.text.clone(),
-        });
-        pieces.collect()
-    };
-    match element {
-        Element::Thinking(thought) => RecordedElement::Thinking(pieces(thought)),
-        Element::Text(said) => RecordedElement::Text(pieces(said)),
-        Element::Refusal(said) => RecordedElement::Refusal(pieces(said)),
-        Element::Call(call) => {
-            let (args, raw) = match &call.input {
-                CallInput::Arguments(args) => (args.clone(), None),
-                CallInput::Text(text) => (Arc::new(Json::String(text.clone())), None),
-                CallInput::Raw(text) => (Arc::new(serde_json::json!({})), Some(text.clone())),
-            };
-            RecordedElement::Call(RecordedCall {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                args,
-                raw,
-                at_ms: call.at_ms,
-            })
-        }
     }
 }
 

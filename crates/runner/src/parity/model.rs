@@ -183,7 +183,7 @@ impl Client {
             if status.is_success() {
                 self.remember(&bytes)?;
                 let bytes = described_images(&bytes, turn).unwrap_or(bytes.into());
-                let decoded = read_body(self.endpoint, &bytes, 0).map_err(|error| error.reason)?;
+                let decoded = read_body(self.endpoint, &bytes, 0)?;
                 return Ok(decoded.elements);
             }
             if !may_fail {

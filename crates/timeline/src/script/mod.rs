@@ -5,6 +5,7 @@
 //! `profiles::native_call` what each of its calls is for the agent that asked.
 
 mod align;
+pub mod answer;
 mod auxiliary_requests;
 mod block_text;
 mod blocks;

@@ -1,11 +1,9 @@
 //! A model's answer, before a dialect gives it its shape.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
-use cuecard_source::json::read_value;
 use cuecard_source::value::Json;
-use cuecard_timeline::script::AnswerImage;
+
+pub use cuecard_timeline::script::answer::{Call, CallInput, Element, Piece};
+pub(super) use cuecard_timeline::script::answer::{joined, runs};
 
 use super::errors::ApiError;
 use super::ids::IdSeed;
@@ -93,107 +91,6 @@ impl Answer<'_> {
     }
 }
 
-/// A part of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Element {
-    /// What the model thinks.
-    Thinking(Vec<Piece>),
-    /// What it says.
-    Text(Vec<Piece>),
-    /// What it refuses with: a field of its own for OpenAI, text elsewhere.
-    Refusal(Vec<Piece>),
-    /// A call of a tool; several in a row are parallel.
-    Call(Call),
-}
-
-impl Element {
-    /// Its text; a call has none.
-    pub(super) fn text(&self) -> String {
-        match self {
-            Self::Thinking(pieces) | Self::Text(pieces) | Self::Refusal(pieces) => joined(pieces),
-            Self::Call(_) => String::new(),
-        }
-    }
-
-    /// Whether it says nothing, and is only a delay.
-    pub(super) fn is_empty(&self) -> bool {
-        match self {
-            Self::Thinking(pieces) | Self::Text(pieces) | Self::Refusal(pieces) => {
-                let is_empty = |piece: &Piece| piece.text.is_empty() && piece.image.is_none();
-                pieces.iter().all(is_empty)
-            }
-            Self::Call(_) => false,
-        }
-    }
-}
-
-/// A piece of text and when it is there.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Piece {
-    /// The text.
-    pub text: Arc<str>,
-    /// When it is complete, in milliseconds since the answer began. A time before that of the piece before means
-    /// that one.
-    pub at_ms: u64,
-    /// An image in place of the text, which describes it, where the dialect has images in answers.
-    pub image: Option<Arc<AnswerImage>>,
-}
-
-/// A call of a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    /// Its id, which is sent as it is.
-    pub id: String,
-    /// The name of the tool, as the request advertises it.
-    pub name: String,
-    /// The group of the tool, in dialects that have groups.
-    pub namespace: Option<String>,
-    /// What it is called with.
-    pub input: CallInput,
-    /// When it is complete, in milliseconds since the answer began.
-    pub at_ms: u64,
-}
-
-/// What a tool is called with.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CallInput {
-    /// Arguments, an object.
-    Arguments(Arc<Json>),
-    /// The text for a custom tool. A dialect without such tools sends `{"input": text}`.
-    Text(String),
-    /// A text that is sent as arguments though it may be none, on purpose. Where arguments are an object and no text, it
-    /// is the value that the text holds, else the text itself.
-    Raw(String),
-}
-
-impl Call {
-    /// The input as one text: the arguments as compact JSON, or the text itself.
-    pub(super) fn input_text(&self) -> Cow<'_, str> {
-        match &self.input {
-            CallInput::Arguments(arguments) => arguments.to_string().into(),
-            CallInput::Text(text) | CallInput::Raw(text) => text.into(),
-        }
-    }
-
-    /// The input as an object, or what a raw text is.
-    pub(super) fn arguments(&self) -> Json {
-        match &self.input {
-            CallInput::Arguments(arguments) => Json::clone(arguments),
-            CallInput::Text(text) => serde_json::json!({ "input": text }),
-            CallInput::Raw(text) => read_value(text).unwrap_or_else(|_| text.as_str().into()),
-        }
-    }
-
-    /// The arguments as JSON text, in dialects that have no custom tools.
-    pub(super) fn arguments_text(&self) -> String {
-        match &self.input {
-            CallInput::Arguments(arguments) => arguments.to_string(),
-            CallInput::Text(text) => serde_json::json!({ "input": text }).to_string(),
-            CallInput::Raw(text) => text.clone(),
-        }
-    }
-}
-
 /// An error that ends an answer after it has begun.
 #[derive(Debug, Clone, Copy)]
 pub struct Failure<'a> {
@@ -201,9 +98,4 @@ pub struct Failure<'a> {
     pub error: &'a ApiError,
     /// When, in milliseconds since the answer began.
     pub at_ms: u64,
-}
-
-/// The text of pieces.
-pub(super) fn joined(pieces: &[Piece]) -> String {
-    pieces.iter().map(|piece| &*piece.text).collect()
 }

@@ -62,38 +62,15 @@ impl Decoded {
     }
 }
 
-/// Why an answer can't be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DecodeError {
-    /// The reason, in words.
-    pub reason: String,
-}
-
-impl DecodeError {
-    pub(super) fn new(reason: impl Into<String>) -> Self {
-        Self {
-            reason: reason.into(),
-        }
-    }
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
 /// Reads the body of an answer that is no stream and no error, all of which was there at `at_ms`.
 ///
 /// # Errors
 /// It isn't what this API answers.
-pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded, DecodeError> {
+pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded, String> {
     let json = read_value(body).map_err(|error| {
         let shown = String::from_utf8_lossy(body);
         let shown = cut(&shown, SHOWN).into_owned();
-        DecodeError::new(format!("the answer is not JSON ({error}): {shown:?}"))
+        format!("the answer is not JSON ({error}): {shown:?}")
     })?;
     let mut decoded = match endpoint {
         Endpoint::Messages => anthropic_messages::read_body(&json, at_ms),
@@ -164,7 +141,7 @@ pub struct StreamDecoder {
     n_events: usize,
     /// What has come of a list and is not read yet.
     list: Option<Vec<u8>>,
-    error: Option<DecodeError>,
+    error: Option<String>,
 }
 
 impl StreamDecoder {
@@ -195,9 +172,7 @@ impl StreamDecoder {
         }
         self.n_bytes = self.n_bytes.saturating_add(bytes.len());
         if self.n_bytes > MAX_ANSWER {
-            self.error = Some(DecodeError::new(format!(
-                "the answer is longer than {MAX_ANSWER} bytes"
-            )));
+            self.error = Some(format!("the answer is longer than {MAX_ANSWER} bytes"));
             return;
         }
         if let Some(list) = &mut self.list {
@@ -234,15 +209,14 @@ impl StreamDecoder {
                 }
                 Ok(_) | Err(_) => {
                     let shown = cut(&event.data, SHOWN).into_owned();
-                    *error = Some(DecodeError::new(format!(
+                    *error = Some(format!(
                         "event {n_events} is not an object of JSON: {shown:?}"
-                    )));
+                    ));
                 }
             }
         });
         if let Err(too_long) = read {
-            self.error
-                .get_or_insert(DecodeError::new(too_long.to_string()));
+            self.error.get_or_insert(too_long.to_string());
         }
     }
 
@@ -283,7 +257,7 @@ impl StreamDecoder {
     ///
     /// # Errors
     /// What of it can't be read.
-    pub fn finish(mut self) -> Result<Decoded, DecodeError> {
+    pub fn finish(mut self) -> Result<Decoded, String> {
         if let Some(error) = self.error {
             return Err(error);
         }
@@ -292,9 +266,7 @@ impl StreamDecoder {
         {
             let shown = String::from_utf8_lossy(&rest);
             let shown = cut(&shown, SHOWN);
-            return Err(DecodeError::new(format!(
-                "the answer is no list of chunks at {shown:?}"
-            )));
+            return Err(format!("the answer is no list of chunks at {shown:?}"));
         }
         self.events.end(&mut self.answer);
         self.answer.is_complete |= self.events.may_end() || self.answer.failure.is_some();

@@ -84,7 +84,7 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
             let lacks = draft.lacks.join("; ");
             let _ = writeln!(doubtful, "#   {}\n", comment(&lacks));
             missing.push(format!(
-                "no entry for `{}`: the agent's `{}` has its name, but {lacks}",
+                "no entry for `{}`: by its name, the agent's `{}` is this tool, but {lacks}",
                 tool.name,
                 comment(&draft.native.name),
             ));

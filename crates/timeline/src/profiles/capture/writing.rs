@@ -1,7 +1,8 @@
 //! TOML for the file of a profile.
 
 use cuecard_source::value::Json;
-use toml::Value;
+use serde::Serialize as _;
+use toml::ser::ValueSerializer;
 
 use crate::profiles::advertised::{AdvertisedTool, ToolInput};
 
@@ -42,8 +43,12 @@ pub(super) fn text(text: &str) -> String {
 
 /// A value in one line, without its nulls, which TOML doesn't have.
 pub(super) fn value(json: impl Into<Json>) -> String {
-    let json = without_nulls(json.into());
-    Value::try_from(json).map_or_else(|_| "{}".to_owned(), |value| value.to_string())
+    let mut text = String::new();
+    let written = without_nulls(json.into()).serialize(ValueSerializer::new(&mut text));
+    match written.is_ok() {
+        true => text,
+        false => "{}".to_owned(),
+    }
 }
 
 fn without_nulls(mut json: Json) -> Json {

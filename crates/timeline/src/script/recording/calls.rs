@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::exchange::RecordedCall;
+use super::super::answer::{Call, CallInput};
 use crate::format::{ReadOptions, Symbols, read};
 use crate::model::EventKind;
 use crate::model::vocabulary::TOOLS;
@@ -47,29 +47,34 @@ pub(super) struct WrittenCall {
 
 /// How a call is written that was made with these tools. What no profile maps keeps its own name.
 pub(super) fn written(
-    call: &RecordedCall,
+    call: &Call,
     profile: Option<&Profile>,
     advertised: &[AdvertisedTool],
 ) -> WrittenCall {
+    let (args, raw) = match &call.input {
+        CallInput::Arguments(args) => (args.clone(), None),
+        CallInput::Text(text) => (Arc::new(text.as_str().into()), None),
+        CallInput::Raw(text) => (Arc::new(json!({})), Some(text)),
+    };
     let native = NativeCall {
         name: call.name.clone(),
-        args: call.args.clone(),
+        args: args.clone(),
     };
-    let own_args = match &*call.args {
-        Json::Object(_) => call.args.clone(),
+    let own_args = match &*args {
+        Json::Object(_) => args.clone(),
         text => Arc::new(json!({ "input": text })),
     };
     let own = AbstractCall {
         args: own_args,
         ..AbstractCall::new(call.name.as_str(), json!({}))
     };
-    let is_plain = call.args.is_object() && call.raw.is_none();
+    let is_plain = args.is_object() && raw.is_none();
     let mapped = is_plain.then(|| abstract_call(profile, &native));
     let candidates: Vec<AbstractCall> = mapped.into_iter().chain([own.clone()]).collect();
     let written = |candidate: &AbstractCall, is_valid| WrittenCall {
         tool: candidate.tool.clone(),
         args: candidate.args.clone(),
-        raw: call.raw.clone(),
+        raw: raw.cloned(),
         is_valid,
         is_exact: true,
     };
@@ -185,11 +190,11 @@ mod tests {
             .map(|name| AdvertisedTool::function(*name, json!({})))
             .collect();
         let profile = profiles.choose(&tools, None, "messages").profile;
-        let call = RecordedCall {
+        let call = Call {
             id: "toolu_1".into(),
             name: name.into(),
-            args: args.into(),
-            raw: None,
+            namespace: None,
+            input: CallInput::Arguments(args.into()),
             at_ms: 0,
         };
         written(&call, profile, &tools)
@@ -251,11 +256,14 @@ mod tests {
         let tools = [AdvertisedTool::function("get_weather", schema)];
         let profile = profiles.choose(&tools, None, "chat").profile;
         let write = |name: &str, args: Json, raw: Option<&str>| {
-            let call = RecordedCall {
+            let call = Call {
                 id: "call_1".into(),
                 name: name.into(),
-                args: args.into(),
-                raw: raw.map(str::to_owned),
+                namespace: None,
+                input: match raw {
+                    Some(raw) => CallInput::Raw(raw.into()),
+                    None => CallInput::Arguments(args.into()),
+                },
                 at_ms: 0,
             };
             let call = written(&call, profile, &tools);

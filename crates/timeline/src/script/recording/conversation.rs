@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Map;
 
+use super::super::answer::{self, CallInput, Element, Piece, joined, runs};
 use super::super::request::{
     Endpoint, Part, PreviousAnswer, Request, RequestedBlock, RequestedResult, Role,
 };
@@ -14,11 +15,11 @@ use super::super::rounds::Rounds;
 use super::super::selection::{history_to_choose_by, is_excluded, texts_of};
 use super::super::sessions::SessionKey;
 use super::super::text::{is_reminder, normalise};
-use super::super::turns::{AnswerImage, Piece};
+use super::super::turns::AnswerImage;
 use super::calls::{self, WrittenCall};
 use super::differences::{Frame, are_different};
 use super::document;
-use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement};
+use super::exchange::RecordedAnswer;
 use super::place::IMAGE;
 use super::side::{Opening, SideCall};
 use super::volatile::Volatile;
@@ -284,11 +285,15 @@ impl Conversation {
             let mut attempt = Attempt::default();
             let mut calls = Vec::new();
             for call in &answer.calls {
-                let call = RecordedCall {
+                let input = match &call.args {
+                    Json::String(text) => CallInput::Text(text.clone()),
+                    args => CallInput::Arguments(Arc::new(args.clone())),
+                };
+                let call = answer::Call {
                     id: call.id.clone(),
                     name: call.name.clone(),
-                    args: Arc::new(call.args.clone()),
-                    raw: None,
+                    namespace: None,
+                    input,
                     at_ms: 0,
                 };
                 let call_idx = self.add_call(&call, request, profiles, true);
@@ -297,8 +302,8 @@ impl Conversation {
             let mut calls = calls.into_iter();
             for text in &answer.texts {
                 let piece = Piece {
-                    at_ms: 0,
                     text: text.as_str().into(),
+                    ..Piece::default()
                 };
                 let spoken = Said::Spoken(Spoken {
                     is_thinking: false,
@@ -394,41 +399,8 @@ impl Conversation {
         let has_calls = answer.error.is_none();
         let mut refusal_at = 0;
         for element in &answer.elements {
-            let (is_thinking, pieces) = match element {
-                RecordedElement::Thinking(pieces) => (true, pieces),
-                RecordedElement::Text(pieces) => (false, pieces),
-                RecordedElement::Refusal(pieces) => {
-                    let said: String = pieces.iter().map(|piece| &*piece.text).collect();
-                    match &mut attempt.refusal {
-                        _ if said.is_empty() => {}
-                        _ if answer.error.is_some() => {
-                            notes.push("the `refusal` before the error is left out".to_owned());
-                        }
-                        None if said.trim().is_empty() => {
-                            notes.push("whitespace-only text is left out".to_owned());
-                        }
-                        None => {
-                            refusal_at = attempt.parts.len();
-                            attempt.refusal = Some(said);
-                        }
-                        Some(refusal) => {
-                            refusal.push_str(&said);
-                            notes.push("its refusals (`refusal`) are played as one".to_owned());
-                        }
-                    }
-                    continue;
-                }
-                RecordedElement::Image(image, at_ms) => {
-                    match is_image(&image.mime_type, &image.data) {
-                        true => attempt.parts.push(Said::Image(image.clone(), *at_ms)),
-                        false => notes.push(format!(
-                            "`inlineData` that is no image is left out: {}",
-                            cut(&image.mime_type, 60)
-                        )),
-                    }
-                    continue;
-                }
-                RecordedElement::Call(call) if has_calls => {
+            match element {
+                Element::Call(call) if has_calls => {
                     let call_idx = self.add_call(call, request, profiles, false);
                     if !self.calls[call_idx].written.is_exact {
                         notes.push(format!(
@@ -437,47 +409,87 @@ impl Conversation {
                         ));
                     }
                     attempt.parts.push(Said::Call(call_idx));
-                    continue;
                 }
-                RecordedElement::Call(call) => {
+                Element::Call(call) => {
                     notes.push(format!(
                         "the call of `{}` before the error is left out",
                         call.name
                     ));
+                }
+                _ => {}
+            }
+            for pieces in runs(element.pieces()) {
+                let is_thinking = match element {
+                    Element::Thinking(_) => true,
+                    Element::Refusal(_) => {
+                        let said = joined(pieces);
+                        match &mut attempt.refusal {
+                            _ if said.is_empty() => {}
+                            _ if answer.error.is_some() => {
+                                notes.push("the `refusal` before the error is left out".to_owned());
+                            }
+                            None if said.trim().is_empty() => {
+                                notes.push("whitespace-only text is left out".to_owned());
+                            }
+                            None => {
+                                refusal_at = attempt.parts.len();
+                                attempt.refusal = Some(said);
+                            }
+                            Some(refusal) => {
+                                refusal.push_str(&said);
+                                notes.push("its refusals (`refusal`) are played as one".to_owned());
+                            }
+                        }
+                        continue;
+                    }
+                    _ if let Some(image) = &pieces[0].image => {
+                        match is_image(&image.mime_type, &image.data) {
+                            true => attempt
+                                .parts
+                                .push(Said::Image(image.clone(), pieces[0].at_ms)),
+                            false => notes.push(format!(
+                                "`inlineData` that is no image is left out: {}",
+                                cut(&image.mime_type, 60)
+                            )),
+                        }
+                        continue;
+                    }
+                    _ => false,
+                };
+                let entries = super::pieces::coalesce(pieces);
+                if entries.is_empty() {
+                    if pieces.iter().any(|piece| !piece.text.is_empty()) {
+                        notes.push("whitespace-only text is left out".to_owned());
+                    }
                     continue;
                 }
-            };
-            let entries = super::pieces::coalesce(pieces);
-            if entries.is_empty() {
-                if pieces.iter().any(|piece| !piece.text.is_empty()) {
-                    notes.push("whitespace-only text is left out".to_owned());
+                // A refusal is played behind all texts.
+                if !is_thinking && let Some(refusal) = attempt.refusal.take() {
+                    notes.push(
+                        "its `refusal` before a text is played as a text (`output_text`)"
+                            .to_owned(),
+                    );
+                    let at_ms = entries.first().map_or(0, |first| first.at_ms);
+                    let spoken = Said::Spoken(Spoken {
+                        is_thinking: false,
+                        entries: vec![Piece {
+                            at_ms,
+                            text: refusal.into(),
+                            image: None,
+                        }],
+                    });
+                    attempt.parts.insert(refusal_at, spoken);
                 }
-                continue;
+                if attempt.refusal.is_some() {
+                    notes.push(
+                        "what the model thinks behind a `refusal` is played before it".to_owned(),
+                    );
+                }
+                attempt.parts.push(Said::Spoken(Spoken {
+                    is_thinking,
+                    entries,
+                }));
             }
-            // A refusal is played behind all texts.
-            if !is_thinking && let Some(refusal) = attempt.refusal.take() {
-                notes.push(
-                    "its `refusal` before a text is played as a text (`output_text`)".to_owned(),
-                );
-                let at_ms = entries.first().map_or(0, |first| first.at_ms);
-                let spoken = Said::Spoken(Spoken {
-                    is_thinking: false,
-                    entries: vec![Piece {
-                        at_ms,
-                        text: refusal.into(),
-                    }],
-                });
-                attempt.parts.insert(refusal_at, spoken);
-            }
-            if attempt.refusal.is_some() {
-                notes.push(
-                    "what the model thinks behind a `refusal` is played before it".to_owned(),
-                );
-            }
-            attempt.parts.push(Said::Spoken(Spoken {
-                is_thinking,
-                entries,
-            }));
         }
         let is_call = |part: &Said| matches!(part, Said::Call(_));
         if attempt.refusal.is_some() && attempt.parts[..refusal_at].iter().any(is_call) {
@@ -490,7 +502,7 @@ impl Conversation {
 
     fn add_call(
         &mut self,
-        call: &RecordedCall,
+        call: &answer::Call,
         request: &Request,
         profiles: &Profiles,
         is_history: bool,

@@ -371,33 +371,22 @@ pub(super) fn longest_open_part(redactor: &Redactor, text: &str) -> String {
 }
 
 fn error(failed: &ResponseError) -> Json {
-    let mut error = Map::new();
-    error.insert("statusCode".to_owned(), failed.status.into());
-    if let Some(kind) = failed
-        .error_type
-        .as_deref()
-        .filter(|kind| !kind.trim().is_empty())
-    {
-        error.insert("errorType".to_owned(), kind.into());
+    let kind = failed.error_type.as_deref();
+    let headers = failed.headers.iter();
+    let headers: Map<String, Json> = headers
+        .map(|(name, value)| (name.clone(), value.as_str().into()))
+        .collect();
+    let mut error = json!({
+        "statusCode": failed.status,
+        "errorType": kind.filter(|kind| !kind.trim().is_empty()),
+        "message": cut(&failed.message, MAX_RESULT),
+        "details": failed.details,
+        "retryAfterSeconds": failed.retry_after_seconds,
+        "headers": (!headers.is_empty()).then_some(headers),
+        "inStream": failed.is_in_stream.then_some(true),
+    });
+    if let Some(members) = error.as_object_mut() {
+        members.retain(|_, member| !member.is_null());
     }
-    let message = cut(&failed.message, MAX_RESULT);
-    error.insert("message".to_owned(), message.into_owned().into());
-    if !failed.details.is_null() {
-        error.insert("details".to_owned(), failed.details.clone());
-    }
-    if let Some(seconds) = failed.retry_after_seconds {
-        error.insert("retryAfterSeconds".to_owned(), seconds.into());
-    }
-    if !failed.headers.is_empty() {
-        let headers: Map<String, Json> = failed
-            .headers
-            .iter()
-            .map(|(name, value)| (name.clone(), value.as_str().into()))
-            .collect();
-        error.insert("headers".to_owned(), Json::Object(headers));
-    }
-    if failed.is_in_stream {
-        error.insert("inStream".to_owned(), true.into());
-    }
-    Json::Object(error)
+    error
 }

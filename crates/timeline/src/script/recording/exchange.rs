@@ -1,12 +1,10 @@
 //! What is recorded of an exchange: a request as all dialects mean it, and what it was answered with.
 
-use std::sync::Arc;
-
+use super::super::answer::Element;
 use super::super::request::Request;
 use super::super::sessions::SessionKey;
-use super::super::turns::{AnswerImage, Piece};
 use crate::model::ResponseError;
-use cuecard_source::value::{Json, Redactor};
+use cuecard_source::value::Json;
 
 /// A request and its answer.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +25,7 @@ pub struct RecordedAnswer {
     /// The id that a later request may go on from (`resp_…`).
     pub id: Option<String>,
     /// What it says, in order.
-    pub elements: Vec<RecordedElement>,
+    pub elements: Vec<Element>,
     /// Why it stopped, in the words of timelines, if that does not follow from its elements.
     pub stop_reason: Option<String>,
     /// `usage`, as a timeline scripts it; null if nothing was said.
@@ -38,53 +36,6 @@ pub struct RecordedAnswer {
     pub has_unrequested_thinking: bool,
     /// Whether the client went away before the end.
     pub is_abandoned: bool,
-}
-
-/// A part of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RecordedElement {
-    /// What the model thinks, in pieces as they came.
-    Thinking(Vec<Piece>),
-    /// What it says, in pieces as they came.
-    Text(Vec<Piece>),
-    /// What it refuses with, where the API has a field for that, in pieces as they came.
-    Refusal(Vec<Piece>),
-    /// An image, and when it came.
-    Image(Arc<AnswerImage>, u64),
-    /// A call of a tool.
-    Call(RecordedCall),
-}
-
-impl RecordedElement {
-    /// Whether a secret stands in it.
-    pub(super) fn finds(&self, redactor: &Redactor) -> bool {
-        match self {
-            Self::Thinking(pieces) | Self::Text(pieces) | Self::Refusal(pieces) => {
-                let text: String = pieces.iter().map(|piece| &*piece.text).collect();
-                redactor.finds(&text)
-            }
-            Self::Image(image, _) => redactor.finds(&image.data),
-            Self::Call(call) => {
-                redactor.finds(&call.args.to_string())
-                    || call.raw.as_ref().is_some_and(|raw| redactor.finds(raw))
-            }
-        }
-    }
-}
-
-/// A call of a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordedCall {
-    /// Its id, as the provider gave it.
-    pub id: String,
-    /// The tool, as the agent calls it.
-    pub name: String,
-    /// Its arguments: an object, or a text for a tool that takes one.
-    pub args: Arc<Json>,
-    /// The text that came in place of arguments, if it is no object.
-    pub raw: Option<String>,
-    /// When it was complete, in milliseconds since the request came.
-    pub at_ms: u64,
 }
 
 /// What became of an exchange.

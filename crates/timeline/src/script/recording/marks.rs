@@ -1,9 +1,10 @@
 //! Marks in a recording on answers that do what their request does not allow.
 
+use super::super::answer::Element;
 use super::super::disobedience::{Disobedience, GivenAnswer, disobediences};
 use super::super::request::Request;
 use super::conversation::{Attempt, Conversation};
-use super::exchange::{RecordedAnswer, RecordedElement};
+use super::exchange::RecordedAnswer;
 use crate::profiles::Profiles;
 
 impl Conversation {
@@ -20,9 +21,10 @@ impl Conversation {
         let mut names = Vec::new();
         for element in &answer.elements {
             match element {
-                RecordedElement::Call(call) => names.push(call.name.as_str()),
-                RecordedElement::Text(pieces) => {
-                    text.extend(pieces.iter().map(|piece| &*piece.text));
+                Element::Call(call) => names.push(call.name.as_str()),
+                Element::Text(pieces) => {
+                    let texts = pieces.iter().filter(|piece| piece.image.is_none());
+                    text.extend(texts.map(|piece| &*piece.text));
                 }
                 _ => {}
             }

@@ -18,13 +18,12 @@ mod side;
 mod tests;
 mod volatile;
 
-pub use exchange::{
-    Recorded, RecordedAnswer, RecordedCall, RecordedElement, RecordedExchange, RecordedOutcome,
-};
+pub use exchange::{Recorded, RecordedAnswer, RecordedExchange, RecordedOutcome};
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::answer::{CallInput, Element};
 use super::auxiliary_requests::{AuxiliaryRequests, SideText};
 use super::request::{Part, PreviousAnswer, Request};
 use super::rounds::Rounds;
@@ -400,7 +399,7 @@ impl Recorder {
             .answer
             .elements
             .iter()
-            .any(|element| element.finds(&self.redactor))
+            .any(|element| holds_secret(element, &self.redactor))
         {
             notes.push(format!(
                 "a secret in the model's answer is played as `{REDACTED}`"
@@ -621,18 +620,13 @@ impl Recorder {
         }
         for element in &exchange.answer.elements {
             match element {
-                RecordedElement::Thinking(pieces)
-                | RecordedElement::Text(pieces)
-                | RecordedElement::Refusal(pieces) => {
-                    let text: String = pieces.iter().map(|piece| &*piece.text).collect();
-                    find_credentials_in_text(&text, &mut found);
-                }
-                RecordedElement::Call(call) => {
-                    let raw = call.raw.as_deref().unwrap_or_default();
-                    find_credentials_in_text(raw, &mut found);
-                    find_credentials(&call.args, &mut found);
-                }
-                RecordedElement::Image(..) => {}
+                Element::Call(call) => match &call.input {
+                    CallInput::Arguments(args) => find_credentials(args, &mut found),
+                    CallInput::Text(text) | CallInput::Raw(text) => {
+                        find_credentials_in_text(text, &mut found);
+                    }
+                },
+                element => find_credentials_in_text(&element.text(), &mut found),
             }
         }
         found.retain(|secret| {
@@ -646,6 +640,20 @@ impl Recorder {
             secret.chars().count() >= shortest
         });
         self.add_secrets(found);
+    }
+}
+
+/// Whether a secret stands in a part of an answer.
+fn holds_secret(element: &Element, redactor: &Redactor) -> bool {
+    let mut images = element
+        .pieces()
+        .iter()
+        .filter_map(|piece| piece.image.as_ref());
+    match element {
+        Element::Call(call) => redactor.finds(&call.input_text()),
+        element => {
+            redactor.finds(&element.text()) || images.any(|image| redactor.finds(&image.data))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Deltas of a stream as entries of a timeline: few, with the pauses that a reader would notice.
 
-use super::super::turns::Piece;
+use super::super::answer::Piece;
 
 /// A shorter silence is no pause, in milliseconds.
 const PAUSE_MS: u64 = 250;
@@ -30,8 +30,8 @@ pub(super) fn coalesce(pieces: &[Piece]) -> Vec<Piece> {
             if let Some(last) = part.last() {
                 let text: String = part.iter().map(|piece| &*piece.text).collect();
                 entries.push(Piece {
-                    at_ms: last.at_ms,
                     text: text.into(),
+                    ..Piece::clone(last)
                 });
             }
         }
@@ -78,7 +78,7 @@ impl Burst<'_> {
         if !is_after_pause || last.at_ms.saturating_sub(first.at_ms) < PAUSE_MS {
             return 0;
         }
-        let ends_word = |pair: &[&crate::script::Piece]| {
+        let ends_word = |pair: &[&Piece]| {
             pair[0].text.ends_with(char::is_whitespace)
                 || pair[1].text.starts_with(char::is_whitespace)
         };
@@ -121,6 +121,7 @@ mod tests {
             .map(|&(at_ms, text)| Piece {
                 at_ms,
                 text: text.into(),
+                image: None,
             })
             .collect();
         let entries = coalesce(&pieces);

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, json};
 
+use super::super::answer::Element;
 use super::super::auxiliary_requests::SideText;
 use super::super::request::Request;
 use super::super::rounds::{Rounds, fit};
 use super::super::text::normalise;
 use super::conversation::{Conversation, Said};
 use super::document;
-use super::exchange::{RecordedAnswer, RecordedElement};
+use super::exchange::RecordedAnswer;
 use cuecard_source::value::{Json, Redactor};
 
 /// How much of a line a request beside a conversation is known by, in characters.
@@ -85,9 +86,12 @@ pub(super) fn only_text(answer: &RecordedAnswer) -> Option<String> {
     let mut text = String::new();
     for element in &answer.elements {
         match element {
-            RecordedElement::Text(pieces) => text.extend(pieces.iter().map(|piece| &*piece.text)),
-            RecordedElement::Call(_) => return None,
-            _ => {}
+            Element::Text(pieces) => {
+                let texts = pieces.iter().filter(|piece| piece.image.is_none());
+                text.extend(texts.map(|piece| &*piece.text));
+            }
+            Element::Call(_) => return None,
+            Element::Thinking(_) | Element::Refusal(_) => {}
         }
     }
     (!text.trim().is_empty()).then_some(text)

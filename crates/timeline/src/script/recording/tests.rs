@@ -5,12 +5,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::super::answer::{Call, Piece};
 use super::super::request::{
     Endpoint, MediaKind, Message, RequestedBlock, RequestedCall, RequestedResult, Role,
 };
 use super::super::request_key::RequestKey;
 use super::super::sessions::Address;
-use super::super::turns::Piece;
 use super::*;
 use crate::format::{ReadOptions, Symbols, read};
 use crate::model::{ResponseError, ServingCount};
@@ -114,14 +114,17 @@ impl Recording {
 
     fn keep(&mut self, answer: &RecordedAnswer) {
         let parts = answer.elements.iter().filter_map(|element| match element {
-            RecordedElement::Thinking(_) | RecordedElement::Image(..) => None,
-            RecordedElement::Text(pieces) | RecordedElement::Refusal(pieces) => Some(Part::Text(
+            Element::Thinking(_) => None,
+            Element::Text(pieces) | Element::Refusal(pieces) => Some(Part::Text(
                 pieces.iter().map(|piece| &*piece.text).collect(),
             )),
-            RecordedElement::Call(call) => Some(Part::Call(RequestedCall {
+            Element::Call(call) => Some(Part::Call(RequestedCall {
                 id: call.id.clone(),
                 name: call.name.clone(),
-                args: Json::clone(&call.args),
+                args: match &call.input {
+                    CallInput::Arguments(args) => Json::clone(args),
+                    CallInput::Text(_) | CallInput::Raw(_) => json!({}),
+                },
             })),
         });
         self.history.push(Message {
@@ -161,23 +164,24 @@ fn pieces(pieces: &[(u64, &str)]) -> Vec<Piece> {
     let piece = |&(at_ms, text): &(u64, &str)| Piece {
         at_ms,
         text: text.into(),
+        image: None,
     };
     pieces.iter().map(piece).collect()
 }
 
 fn said(text: &str) -> RecordedAnswer {
     RecordedAnswer {
-        elements: vec![RecordedElement::Text(pieces(&[(40, text)]))],
+        elements: vec![Element::Text(pieces(&[(40, text)]))],
         ..RecordedAnswer::default()
     }
 }
 
-fn call(id: &str, name: &str, args: Json, at_ms: u64) -> RecordedElement {
-    RecordedElement::Call(RecordedCall {
+fn call(id: &str, name: &str, args: Json, at_ms: u64) -> Element {
+    Element::Call(Call {
         id: id.into(),
         name: name.into(),
-        args: Arc::new(args),
-        raw: None,
+        namespace: None,
+        input: CallInput::Arguments(Arc::new(args)),
         at_ms,
     })
 }
@@ -223,8 +227,8 @@ fn a_conversation_becomes_a_timeline() {
         .says("Fix the test");
     let answer = RecordedAnswer {
         elements: vec![
-            RecordedElement::Thinking(pieces(&[(300, "Hm. "), (310, "A test.")])),
-            RecordedElement::Text(pieces(&[(400, "I'll look.")])),
+            Element::Thinking(pieces(&[(300, "Hm. "), (310, "A test.")])),
+            Element::Text(pieces(&[(400, "I'll look.")])),
             call("toolu_1", "Bash", json!({"command": "make test"}), 600),
             call("toolu_2", "get_weather", json!({"city": "Rome"}), 620),
         ],
@@ -554,13 +558,13 @@ fn what_a_model_refuses_and_calls_wrongly_is_kept_as_it_came() {
     );
     recording.says("Go");
     let mut broken = call("t1", "get_weather", json!({}), 0);
-    if let RecordedElement::Call(call) = &mut broken {
-        call.raw = Some("{\"city\": \"Pa".into());
+    if let Element::Call(call) = &mut broken {
+        call.input = CallInput::Raw("{\"city\": \"Pa".into());
     }
     let answer = RecordedAnswer {
         elements: vec![
-            RecordedElement::Thinking(pieces(&[(0, "Hm.")])),
-            RecordedElement::Refusal(pieces(&[(0, "I "), (0, "won't.")])),
+            Element::Thinking(pieces(&[(0, "Hm.")])),
+            Element::Refusal(pieces(&[(0, "I "), (0, "won't.")])),
             broken,
             call("t2", "get_weather", json!({"days": 2}), 0),
         ],
@@ -722,7 +726,7 @@ proptest! {
                 let recorded = recording.gets(&failed(500));
                 prop_assert_eq!(recorded.notes, Vec::<String>::new(), "{}", recording.recorder.text(0));
             }
-            let mut elements = vec![RecordedElement::Text(pieces(&[(5, &answer)]))];
+            let mut elements = vec![Element::Text(pieces(&[(5, &answer)]))];
             for _ in 0..calls {
                 n_calls += 1;
                 let id = format!("toolu_{n_calls}");

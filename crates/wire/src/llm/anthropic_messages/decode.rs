@@ -2,9 +2,7 @@
 
 use cuecard_source::value::Json;
 
-use super::super::decode::{
-    Building, DecodeError, Decoded, EventDecoder, error, items_of, number_of, text_of,
-};
+use super::super::decode::{Building, Decoded, EventDecoder, error, items_of, number_of, text_of};
 use super::super::errors::ApiError;
 use super::super::stop::StopReason;
 
@@ -27,9 +25,9 @@ const USAGE: &[&str] = &[
 ];
 
 /// Reads a whole body.
-pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, DecodeError> {
+pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, String> {
     if text_of(json, "type") != "message" || !json["content"].is_array() {
-        return Err(DecodeError::new("the answer is no message"));
+        return Err("the answer is no message".to_owned());
     }
     let mut answer = Building::default();
     answer.id = json["id"].as_str().map(str::to_owned);

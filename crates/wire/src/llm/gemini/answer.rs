@@ -3,7 +3,7 @@
 use cuecard_source::value::Json;
 use serde_json::json;
 
-use super::super::answer::{Answer, Element, Piece, joined};
+use super::super::answer::{Answer, Element, Piece, joined, runs};
 use super::super::events::{EventWriter, Events, Streaming, timed};
 
 /// The length of an id.
@@ -57,11 +57,6 @@ pub(in super::super) fn stream(answer: &Answer<'_>, streaming: Streaming) -> Eve
         None => writer.json(None, &chunk(answer, vec![json!({"text": ""})], true)),
     }
     writer.finish()
-}
-
-/// The pieces in runs of one part each: texts, or a single image.
-fn runs(pieces: &[Piece]) -> impl Iterator<Item = &[Piece]> {
-    pieces.chunk_by(|one, next| one.image.is_none() && next.image.is_none())
 }
 
 fn id(answer: &Answer<'_>) -> String {

@@ -3,8 +3,7 @@
 use cuecard_source::value::Json;
 
 use super::super::decode::{
-    Building, DecodeError, Decoded, EventDecoder, error, items_of, number_of, says_something,
-    text_of,
+    Building, Decoded, EventDecoder, error, items_of, number_of, says_something, text_of,
 };
 use super::super::errors::ApiError;
 
@@ -37,9 +36,9 @@ const USAGE: &[&str] = &[
 ];
 
 /// Reads a whole body.
-pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, DecodeError> {
+pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, String> {
     if !json["candidates"].is_array() && !json["promptFeedback"].is_object() {
-        return Err(DecodeError::new("the answer has no candidate"));
+        return Err("the answer has no candidate".to_owned());
     }
     let mut answer = Building::default();
     let mut events = GeminiEvents {

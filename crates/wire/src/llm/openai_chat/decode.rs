@@ -2,9 +2,7 @@
 
 use cuecard_source::value::Json;
 
-use super::super::decode::{
-    Building, DecodeError, Decoded, EventDecoder, error, items_of, number_of, text_of,
-};
+use super::super::decode::{Building, Decoded, EventDecoder, error, items_of, number_of, text_of};
 use super::super::errors::ApiError;
 
 /// What is known of an answer, beside what is about it: ids, times, and how it was made.
@@ -44,13 +42,13 @@ const REFUSAL_PART: u64 = 2;
 const CALLS: u64 = 3;
 
 /// Reads a whole body.
-pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, DecodeError> {
+pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, String> {
     let choices = items_of(json, "choices");
     let Some(choice) = choices
         .first()
         .filter(|choice| choice["message"].is_object())
     else {
-        return Err(DecodeError::new("the answer has no message"));
+        return Err("the answer has no message".to_owned());
     };
     let mut answer = Building::default();
     answer.id = json["id"].as_str().map(str::to_owned);

@@ -2,9 +2,7 @@
 
 use cuecard_source::value::Json;
 
-use super::super::decode::{
-    Building, DecodeError, Decoded, EventDecoder, error, items_of, number_of, text_of,
-};
+use super::super::decode::{Building, Decoded, EventDecoder, error, items_of, number_of, text_of};
 use super::super::errors::ApiError;
 
 const USAGE: &[&str] = &[
@@ -37,15 +35,13 @@ const CALL: &[&str] = &[
 ];
 
 /// Reads a whole body.
-pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, DecodeError> {
+pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, String> {
     if text_of(json, "object") != "response" || !json["output"].is_array() {
-        return Err(DecodeError::new("the answer is no response"));
+        return Err("the answer is no response".to_owned());
     }
     let status = text_of(json, "status");
     if matches!(status, "queued" | "in_progress" | "cancelled") {
-        return Err(DecodeError::new(format!(
-            "the answer is not made: it is `{status}`"
-        )));
+        return Err(format!("the answer is not made: it is `{status}`"));
     }
     let mut answer = Building::default();
     for (index, item) in items_of(json, "output").iter().enumerate() {
