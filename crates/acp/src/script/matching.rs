@@ -76,7 +76,7 @@ pub(crate) fn is_refusal(request: &PermissionRequest) -> bool {
         PermissionDecision::Cancelled => true,
         PermissionDecision::Selected(id) => {
             let mut options = request.options.iter();
-            options.any(|option| option.id == *id && option.kind.starts_with("reject"))
+            options.any(|option| option.id == *id && option.kind.as_str().starts_with("reject"))
         }
     }
 }

@@ -3,11 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use super::agent::{check_plan, plan};
 use super::fields;
 use super::loader::{Alias, Loader, alias, merged};
-use crate::model::{
-    Block, BlockKind, IncludePurpose, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus,
-};
+use crate::model::{Block, BlockKind, IncludePurpose, Media, MediaSource};
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Object, found};
@@ -154,7 +153,13 @@ fn rich(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Block> {
             link(loader, object)?
         }
         "diff" => diff(loader, object)?,
-        "plan" => BlockKind::Plan(plan_entries(loader, object, "a plan block")?),
+        "plan" => {
+            check_plan(&mut loader.reader, object, "a plan block");
+            let entries = loader.reader.get(object, "entries")?;
+            let at = object.child_pointer("entries");
+            let entries = plan(&mut loader.reader, entries, &at)?;
+            BlockKind::Plan(entries)
+        }
         _ => {
             let at = object.child_pointer("type");
             let listed: Vec<String> = KINDS.iter().map(|kind| format!("`{kind}`")).collect();
@@ -445,92 +450,4 @@ pub(super) fn is_absolute(path: &str) -> bool {
     path.starts_with('/')
         || path.starts_with("\\\\")
         || matches!(drive, [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic())
-}
-
-/// `entries` of a plan, which is not empty.
-pub(super) fn plan_entries(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    whose: &str,
-) -> Option<Vec<PlanEntry>> {
-    let code = codes::TIMELINE_PLAN;
-    let items = loader.list(object, "entries");
-    if items.is_empty() {
-        let is_wrong = loader
-            .reader
-            .get(object, "entries")
-            .is_some_and(|node| node.as_array().is_none());
-        if !is_wrong {
-            let pointer = object.pointer.to_owned();
-            let message = format!("{whose} has no entries");
-            loader.error(code, object.node.span, &pointer, message);
-        }
-        return None;
-    }
-    let n_items = items.len();
-    let entries: Vec<PlanEntry> = items
-        .into_iter()
-        .filter_map(|(item, pointer)| {
-            let what = "an entry of a plan";
-            let node = loader.mapping(item, &pointer, what, fields::PLAN_ENTRY, &[])?;
-            let object = Object {
-                node: &node,
-                pointer: &pointer,
-            };
-            let content = loader.required(object, "content", what, "content: \"…\"");
-            let priority = word(
-                loader,
-                object,
-                "priority",
-                &[
-                    ("high", PlanPriority::High),
-                    ("medium", PlanPriority::Medium),
-                    ("low", PlanPriority::Low),
-                ],
-            );
-            let status = word(
-                loader,
-                object,
-                "status",
-                &[
-                    ("pending", PlanStatus::Pending),
-                    ("in_progress", PlanStatus::InProgress),
-                    ("completed", PlanStatus::Completed),
-                ],
-            );
-            Some(PlanEntry {
-                content: content?,
-                priority: priority?,
-                status: status?,
-            })
-        })
-        .collect();
-    (entries.len() == n_items).then_some(entries)
-}
-
-/// One of the words of a plan's entry.
-fn word<T: Copy>(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    key: &str,
-    words: &[(&str, T)],
-) -> Option<T> {
-    let node = object.get(key);
-    let text = node.and_then(Node::as_str);
-    if let Some((_, value)) = words.iter().find(|(word, _)| Some(*word) == text) {
-        return Some(*value);
-    }
-    let listed: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-    let found = node.map_or("absent".to_owned(), found);
-    let message = format!(
-        "`{key}` of a plan's entry must be {}, and is {found}",
-        cuecard_source::reader::either(&listed)
-    );
-    let label = text.and_then(|text| did_you_mean(text, words.iter().map(|(word, _)| *word)));
-    let span = node.map_or(object.node.span, |node| node.span);
-    let pointer = object.child_pointer(key);
-    loader
-        .error(codes::TIMELINE_PLAN, span, &pointer, message)
-        .label = label.map(|word| format!("did you mean `{word}`?"));
-    None
 }

@@ -31,6 +31,26 @@ const fn event(
     }
 }
 
+/// One that the model's struct defines; its body may be a scalar.
+const fn derived(key: &'static str, siblings: &'static [Field], is_scalar: bool) -> EventSpec {
+    let body = if is_scalar { Some("true") } else { None };
+    event(key, &[], siblings, body, "")
+}
+
+impl EventSpec {
+    /// The keys of its body.
+    pub(super) fn keys(&self) -> Vec<String> {
+        match self.meaning {
+            "" => super::schema::keys_of(self.key),
+            _ => self
+                .fields
+                .iter()
+                .map(|field| field.name.to_owned())
+                .collect(),
+        }
+    }
+}
+
 const MARKER: Option<&str> = Some(r#"{"type": ["boolean", "null", "object"]}"#);
 
 /// The events, wrappers and shorthands of tools aside.
@@ -49,41 +69,11 @@ pub(super) const EVENTS: &[EventSpec] = &[
         None,
         "A call of a tool by the agent.",
     ),
-    event(
-        "agentEdits",
-        fields::AGENT_EDITS,
-        &[],
-        None,
-        "The agent changes a file.",
-    ),
-    event(
-        "agentPlan",
-        fields::AGENT_PLAN,
-        &[],
-        None,
-        "The agent plans.",
-    ),
-    event(
-        "agentFileReads",
-        fields::FILE_READS,
-        &[],
-        None,
-        "The agent reads files through the client.",
-    ),
-    event(
-        "agentPermissionRequest",
-        fields::PERMISSION,
-        &[],
-        None,
-        "The agent asks for permission.",
-    ),
-    event(
-        "notify",
-        fields::NOTIFY,
-        &[],
-        None,
-        "A notification of an extension.",
-    ),
+    derived("agentEdits", &[], false),
+    derived("agentPlan", &[], false),
+    derived("agentFileReads", &[], false),
+    derived("agentPermissionRequest", &[], false),
+    derived("notify", &[], false),
     event(
         "userInputs",
         fields::USER_INPUT,
@@ -91,13 +81,7 @@ pub(super) const EVENTS: &[EventSpec] = &[
         Some("{\"$ref\": \"#/$defs/user_inputs\"}"),
         "What the user says or types.",
     ),
-    event(
-        "userEdits",
-        fields::USER_EDITS,
-        fields::AT,
-        None,
-        "The user changes files.",
-    ),
+    derived("userEdits", fields::AT, false),
     event(
         "userCommand",
         fields::USER_COMMAND,
@@ -119,34 +103,10 @@ pub(super) const EVENTS: &[EventSpec] = &[
         None,
         "The test executor applies a patch.",
     ),
-    event(
-        "initialize",
-        fields::INITIALIZE,
-        fields::EXPECTED_RESPONSE,
-        None,
-        "The client opens the connection.",
-    ),
-    event(
-        "authenticate",
-        fields::AUTHENTICATE,
-        fields::EXPECTED_RESPONSE,
-        None,
-        "The client authenticates.",
-    ),
-    event(
-        "setMode",
-        fields::SET_MODE,
-        &[],
-        None,
-        "The client chooses a mode.",
-    ),
-    event(
-        "setModel",
-        fields::SET_MODEL,
-        &[],
-        None,
-        "The client chooses a model.",
-    ),
+    derived("initialize", fields::EXPECTED_RESPONSE, false),
+    derived("authenticate", fields::EXPECTED_RESPONSE, false),
+    derived("setMode", &[], false),
+    derived("setModel", &[], false),
     event(
         "sessionStart",
         fields::SESSION_START,
@@ -154,13 +114,7 @@ pub(super) const EVENTS: &[EventSpec] = &[
         Some("{\"$ref\": \"#/$defs/session_start\"}"),
         "What stands above is history.",
     ),
-    event(
-        "baseTimeDelta",
-        &[],
-        &[],
-        Some("{\"$ref\": \"#/$defs/time\"}"),
-        "Moves the base of the times that follow.",
-    ),
+    derived("baseTimeDelta", &[], true),
     event(
         "assert",
         fields::ASSERT,
@@ -168,29 +122,9 @@ pub(super) const EVENTS: &[EventSpec] = &[
         None,
         "What must hold at this point.",
     ),
-    event(
-        "screenshot",
-        &[],
-        &[],
-        Some(r#"{"type": "string"}"#),
-        "Takes a picture of the terminal, under this label.",
-    ),
-    event(
-        "log",
-        fields::LOG,
-        &[],
-        Some("{\"$ref\": \"#/$defs/log\"}"),
-        "A line for the log.",
-    ),
-    event(
-        "status",
-        &[],
-        &[],
-        Some(
-            r#"{"enum": ["queued", "provisioning", "running", "pausing", "paused", "resuming", "stopping", "stopped", "completed", "failed", "cancelled"]}"#,
-        ),
-        "The status of the session.",
-    ),
+    derived("screenshot", &[], true),
+    derived("log", &[], true),
+    derived("status", &[], true),
     event("complete", &[], &[], MARKER, "The task is done."),
     event(
         "merge",

@@ -4,8 +4,9 @@ use super::convert_items::{self, InlineCall};
 use super::event_table::{EVENTS, EventSpec};
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
 use super::response::{self, Draft};
-use super::{agent, asserts, control, convert, tool, user};
+use super::{asserts, control, convert, normalise, tool, user};
 use super::{fields, model_fields};
+use crate::model::IncludePurpose;
 use crate::model::vocabulary::{AbstractTool, TOOLS};
 use crate::model::{EventKind, Fault, Response, ResponseElement, TimelineEvent, UserTarget};
 use cuecard_source::Span;
@@ -389,24 +390,11 @@ fn event_kind(
     let body = &key.value;
     match event {
         "agentToolUse" => tool::tool_use(loader, body, at, item).map(EventKind::ToolUse),
-        "agentEdits" => agent::edits(loader, body, at),
-        "agentPlan" => agent::plan(loader, body, at),
-        "agentFileReads" => agent::file_reads(loader, body, at),
-        "agentPermissionRequest" => agent::permission(loader, body, at),
-        "notify" => agent::notify(loader, body, at),
         "userInputs" => user::inputs(loader, body, at, item, target, meta),
-        "userEdits" => user::edits(loader, body, at, item),
         "userCommand" => user::command(loader, body, at, item),
         "userCancelSession" => user::cancel(loader, body, at, item),
         "applyPatch" => user::apply_patch(loader, body, at, item),
-        "initialize" => control::initialize(loader, body, at, item),
-        "authenticate" => control::authenticate(loader, body, at, item),
-        "setMode" => control::set_mode(loader, body, at),
-        "setModel" => control::set_model(loader, body, at),
         "sessionStart" => control::session_start(loader, body, at),
-        "baseTimeDelta" => loader
-            .time(body, at, &format!("`{}`", key.key))
-            .map(EventKind::BaseTimeDelta),
         "assert" if key.key == "assertGit" => {
             loader.legacy(
                 codes::TIMELINE_KEY_ALIAS,
@@ -419,12 +407,41 @@ fn event_kind(
             asserts::git_alone(loader, body, at)
         }
         "assert" => asserts::assert(loader, body, at),
-        "screenshot" => control::screenshot(loader, body, at),
-        "log" => control::log(loader, body, at),
-        "status" => control::status(loader, body, at),
         "complete" => control::marker(loader, key, at).then_some(EventKind::Complete),
-        _ => control::marker(loader, key, at).then_some(EventKind::Merge),
+        "merge" => control::marker(loader, key, at).then_some(EventKind::Merge),
+        _ => derived(loader, event, key, item),
     }
+}
+
+/// Reads an event by its struct.
+fn derived(
+    loader: &mut Loader<'_>,
+    event: &str,
+    key: &Member,
+    item: Object<'_>,
+) -> Option<EventKind> {
+    let body = normalise::body(loader, event, &key.value, item);
+    let whole = Node {
+        span: item.node.span,
+        kind: NodeKind::Object(vec![Member {
+            key: event.to_owned(),
+            key_span: key.key_span,
+            value: body,
+        }]),
+    };
+    if event == "agentEdits" {
+        loader.n_calls += 1;
+    }
+    let mut kind: EventKind = loader.decode(&whole, item.pointer, "an event")?;
+    match &mut kind {
+        EventKind::AgentEdits(edits) => edits.call_id = format!("call_{}", loader.n_calls),
+        EventKind::UserEdits { patch, .. } => {
+            let purpose = IncludePurpose::Patch;
+            loader.note_included(Some(patch.clone()), key.value.get("patch"), purpose);
+        }
+        _ => {}
+    }
+    Some(kind)
 }
 
 /// Warns about keys beside an event that nothing reads.
@@ -443,7 +460,7 @@ fn beside(loader: &mut Loader<'_>, item: Object<'_>, key: &Member, meaning: Mean
             continue;
         }
         let belongs_inside = match meaning {
-            Meaning::Event(spec) => spec.fields.iter().any(|field| field.name == name),
+            Meaning::Event(spec) => spec.keys().iter().any(|key| key == name),
             _ => false,
         };
         let at = child(item.pointer, name);
@@ -594,22 +611,19 @@ fn resembling(item: &Node) -> Option<&'static str> {
             std::iter::once(member.key.as_str()).chain(inner)
         })
         .collect();
-    let of_events = EVENTS.iter().map(|spec| {
-        let names: Vec<&str> = spec.fields.iter().map(|field| field.name).collect();
-        (spec.key, names)
-    });
+    let of_events = EVENTS.iter().map(|spec| (spec.key, spec.keys()));
     let of_tools = TOOLS.iter().map(|tool| {
-        let names: Vec<&str> = tool
-            .arguments
-            .iter()
-            .map(|argument| argument.name)
-            .collect();
+        let names = tool.arguments.iter();
+        let names = names.map(|argument| argument.name.to_owned()).collect();
         (tool.name, names)
     });
     of_events
         .chain(of_tools)
         .map(|(name, names)| {
-            let shared = keys.iter().filter(|key| names.contains(key)).count();
+            let shared = names
+                .iter()
+                .filter(|name| keys.contains(&name.as_str()))
+                .count();
             // Of several with as many common keys, the one that has the fewest others.
             ((shared, usize::MAX - names.len()), name)
         })

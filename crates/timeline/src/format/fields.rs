@@ -98,29 +98,6 @@ pub(super) const RESPONSE: &[Field] = &[
     ),
 ];
 
-pub(super) const ERROR: &[Field] = &[
-    field("errorType", TEXT, "Kind of the error."),
-    field(
-        "statusCode",
-        r#"{"type": "integer", "minimum": 400, "maximum": 599}"#,
-        "HTTP status (default: 400).",
-    ),
-    field("message", TEXT, "What is said."),
-    field("details", ANY, "More, for programs."),
-    field("retryAfterSeconds", COUNT, "When to try again."),
-    field("headers", OBJECT, "Headers of the answer."),
-    field(
-        "repeat",
-        r#"{"oneOf": [{"type": "integer", "minimum": 1}, {"const": "always"}]}"#,
-        "How often it is served (default: once).",
-    ),
-    field(
-        "inStream",
-        FLAG,
-        "Of a stream: an event in it, behind status 200 (default: false, unless something was said).",
-    ),
-];
-
 pub(super) const TOOL_USE: &[Field] = &[
     required("toolName", TEXT, "The tool."),
     field("args", OBJECT, "Its arguments."),
@@ -192,101 +169,6 @@ pub(super) const TOOL_EXECUTION_EVENT: &[Field] = &[
     ),
 ];
 
-pub(super) const AGENT_EDITS: &[Field] = &[
-    required("path", TEXT, "The file."),
-    field("linesAdded", COUNT, "Number of lines added."),
-    field("linesRemoved", COUNT, "Number of lines removed."),
-    field("oldText", TEXT, "What is replaced."),
-    field("newText", TEXT, "What is written."),
-    field("description", TEXT, "What the edit is for."),
-];
-
-pub(super) const AGENT_PLAN: &[Field] = &[
-    required("entries", ENTRIES, "What is planned."),
-    field(
-        "planUpdate",
-        FLAG,
-        "Whether it replaces the plan (default: true).",
-    ),
-];
-
-pub(super) const PLAN_ENTRY: &[Field] = &[
-    required("content", TEXT, "What is to be done."),
-    required(
-        "priority",
-        r#"{"enum": ["high", "medium", "low"]}"#,
-        "How important it is.",
-    ),
-    required(
-        "status",
-        r#"{"enum": ["pending", "in_progress", "completed"]}"#,
-        "How far it is.",
-    ),
-];
-
-pub(super) const FILE_READS: &[Field] = &[required(
-    "files",
-    "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/file_read\"}}",
-    "Files that the agent reads through the client.",
-)];
-
-pub(super) const FILE_READ: &[Field] = &[
-    required("path", TEXT, "The file, absolute."),
-    field("expectedContent", TEXT, "What the client should answer."),
-];
-
-pub(super) const PERMISSION: &[Field] = &[
-    field("sessionId", TEXT, "The session (default: the current one)."),
-    field(
-        "toolCall",
-        OBJECT,
-        "The call that needs permission (default: the next one).",
-    ),
-    required(
-        "options",
-        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/permission_option\"}}",
-        "What can be chosen.",
-    ),
-    field(
-        "decision",
-        "{\"$ref\": \"#/$defs/decision\"}",
-        "What the user decides.",
-    ),
-    field(
-        "granted",
-        FLAG,
-        "The first option that allows, or rejects, once.",
-    ),
-];
-
-pub(super) const PERMISSION_OPTION: &[Field] = &[
-    required("id", TEXT, "Id of the option."),
-    required("label", TEXT, "What people read."),
-    required(
-        "kind",
-        r#"{"enum": ["allow_once", "allow_always", "reject_once", "reject_always"]}"#,
-        "What it does.",
-    ),
-];
-
-pub(super) const DECISION: &[Field] = &[
-    required(
-        "outcome",
-        r#"{"enum": ["selected", "cancelled"]}"#,
-        "What happens.",
-    ),
-    field("optionId", TEXT, "The option that is selected."),
-];
-
-pub(super) const NOTIFY: &[Field] = &[
-    required(
-        "method",
-        r#"{"type": "string", "pattern": "^_"}"#,
-        "Method of the extension.",
-    ),
-    field("params", ANY, "Its parameters."),
-];
-
 pub(super) const USER_INPUT: &[Field] = &[
     required("relativeTime", TIME, "From the base."),
     required("input", BLOCKS, "Text, or a list of content blocks."),
@@ -311,11 +193,6 @@ pub(super) const INPUTS_SIBLINGS: &[Field] = &[field(
 )];
 
 pub(super) const AT: &[Field] = &[field("at", TIME, "When, from the base.")];
-
-pub(super) const USER_EDITS: &[Field] = &[
-    required("patch", TEXT, "A unified diff next to the timeline."),
-    field("at", TIME, "When, from the base."),
-];
 
 pub(super) const USER_COMMAND: &[Field] = &[
     field("cmd", TEXT, "A line for the shell."),
@@ -367,23 +244,6 @@ pub(super) const EXPECTED_RESPONSE: &[Field] = &[field(
     "What it is answered with.",
 )];
 
-pub(super) const INITIALIZE: &[Field] = &[
-    field("protocolVersion", ANY, "Version of the protocol."),
-    field("clientCapabilities", OBJECT, "What the client can do."),
-    field("clientInfo", OBJECT, "What the client is."),
-    field("expectedResponse", OBJECT, "What it is answered with."),
-];
-
-pub(super) const AUTHENTICATE: &[Field] = &[
-    required("methodId", TEXT, "The way to authenticate."),
-    field("error", ANY, "How it fails."),
-    field("expectedResponse", OBJECT, "What it is answered with."),
-];
-
-pub(super) const SET_MODE: &[Field] = &[required("modeId", TEXT, "The mode.")];
-
-pub(super) const SET_MODEL: &[Field] = &[required("modelId", TEXT, "The model.")];
-
 pub(super) const SESSION_START: &[Field] = &[
     field("sessionId", TEXT, "Id of the session."),
     field(
@@ -391,15 +251,6 @@ pub(super) const SESSION_START: &[Field] = &[
         OBJECT,
         "What the first prompt after it is answered with.",
     ),
-];
-
-pub(super) const LOG: &[Field] = &[
-    field(
-        "level",
-        r#"{"enum": ["debug", "info", "warn", "warning", "error"]}"#,
-        "How important it is (default: info).",
-    ),
-    required("message", TEXT, "The message."),
 ];
 
 pub(super) const ASSERT: &[Field] = &[

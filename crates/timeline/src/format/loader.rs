@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::FORMAT;
-use super::pieces::{headers_of, inner_path, is_object, pairs_of, time_of};
+use super::pieces::{inner_path, is_object, pairs_of, time_of};
 use crate::model::{IncludePurpose, IncludedFile};
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -43,29 +43,15 @@ pub(super) struct Compat {
     pub type_steps: bool,
 }
 
-/// Another spelling of a key. Without a code it is as good as the canonical one.
+/// Another spelling of a key, which is reported.
 pub(super) struct Alias {
     pub alias: &'static str,
     pub name: &'static str,
-    pub code: Option<Code>,
 }
 
-/// A spelling that is reported.
+/// Another spelling of a key.
 pub(super) const fn alias(alias: &'static str, name: &'static str) -> Alias {
-    Alias {
-        alias,
-        name,
-        code: Some(codes::TIMELINE_KEY_ALIAS),
-    }
-}
-
-/// A spelling that is as good as the canonical one.
-pub(super) const fn also(alias: &'static str, name: &'static str) -> Alias {
-    Alias {
-        alias,
-        name,
-        code: None,
-    }
+    Alias { alias, name }
 }
 
 impl<'a> Loader<'a> {
@@ -182,9 +168,8 @@ impl<'a> Loader<'a> {
                     .help = Some(format!("keep `{}` only", alias.name));
                 continue;
             }
-            if let Some(code) = alias.code {
-                self.rename(code, member.key_span, &at, alias.alias, alias.name);
-            }
+            let code = codes::TIMELINE_KEY_ALIAS;
+            self.rename(code, member.key_span, &at, alias.alias, alias.name);
             members.push(Member {
                 key: alias.name.to_owned(),
                 ..member.clone()
@@ -388,14 +373,6 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// The same as [`Self::pairs`], of headers of an answer.
-    pub(super) fn headers(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
-        let node = self.reader.get(object, key);
-        node.map_or_else(Vec::new, |node| {
-            headers_of(&mut self.reader, node, &object.child_pointer(key))
-        })
-    }
-
     /// A mapping under an optional key, as JSON; null if absent.
     pub(super) fn object(&mut self, object: Object<'_>, key: &str) -> Json {
         match self.reader.get(object, key) {
@@ -406,11 +383,6 @@ impl<'a> Loader<'a> {
             }
             _ => Json::Null,
         }
-    }
-
-    /// Any value under a key; null if absent.
-    pub(super) fn any(&self, object: Object<'_>, key: &str) -> Json {
-        object.get(key).map_or(Json::Null, Node::to_value)
     }
 
     /// `_meta` of a mapping; null if there is none.

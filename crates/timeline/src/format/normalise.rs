@@ -4,6 +4,7 @@ use super::convert;
 use super::loader::{Alias, Loader, alias, child};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
+use cuecard_source::reader::Object;
 
 /// Other spellings of keys: of which objects (a pointer, in which `*` is any item), and their canonical names.
 const RENAMES: &[(&str, &[Alias])] = &[
@@ -25,6 +26,49 @@ pub(super) fn settings(loader: &mut Loader<'_>, root: &mut Node) {
     for path in PAIRS {
         each(loader, root, "", path, &mut names_and_values);
     }
+}
+
+/// The canonical body of an event: what stands beside it and belongs to it moves into it.
+pub(super) fn body(loader: &mut Loader<'_>, event: &str, body: &Node, item: Object<'_>) -> Node {
+    let pointer = item.child_pointer(event);
+    let aliases: &[Alias] = match event {
+        "agentEdits" => &[alias("old_text", "oldText"), alias("new_text", "newText")],
+        _ => &[],
+    };
+    let mut body = loader.renamed(body, &pointer, aliases).into_owned();
+    let beside = match event {
+        "userEdits" => "at",
+        "initialize" | "authenticate" => "expectedResponse",
+        _ => "",
+    };
+    let beside = item.node.members().iter().find(|it| it.key == beside);
+    match (&mut body.kind, beside) {
+        (NodeKind::String(_), _) if event == "log" => {
+            let message = Member {
+                key: "message".to_owned(),
+                key_span: body.span,
+                value: body.clone(),
+            };
+            body.kind = NodeKind::Object(vec![message]);
+        }
+        (NodeKind::Object(members), Some(beside)) => {
+            let is_inside = members.iter().any(|member| member.key == beside.key);
+            match is_inside {
+                false => members.push(beside.clone()),
+                true if beside.key == "at" => {}
+                true => {
+                    let at = item.child_pointer(&beside.key);
+                    let message = format!(
+                        "`{}` is given both inside and next to the event",
+                        beside.key
+                    );
+                    loader.invalid(beside.value.span, &at, message);
+                }
+            }
+        }
+        _ => {}
+    }
+    body
 }
 
 /// Changes the values at a path.

@@ -222,11 +222,7 @@ pub(super) fn pairs_of(
 }
 
 /// Names and values of headers of an answer.
-pub(super) fn headers_of(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    pointer: &str,
-) -> Vec<(String, String)> {
+fn headers_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Vec<(String, String)> {
     let pairs = pairs_of(reader, node, pointer);
     for (name, value) in &pairs {
         let Some(problem) = header_problem(name, value) else {

@@ -1,20 +1,29 @@
 //! `llmResponse`: one answer of the model.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+
 use super::content::block;
 use super::entries::{ASSISTANT, THINK, entries, texts};
 use super::events::Flat;
 use super::loader::{Loader, child, merged};
+use super::model_fields;
 use super::{convert, tool};
-use super::{fields, model_fields};
 use crate::model::{
     Response, ResponseElement, ResponseError, ServingCount, StopReason, StopReasons, ToolUse,
 };
 use cuecard_source::Span;
+use cuecard_source::checked;
+use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
-use cuecard_source::reader::{Object, first_character};
+use cuecard_source::reader::{Object, Reader, first_character, found};
 use cuecard_source::value::fields::Field;
 use cuecard_source::value::{Json, cut};
+
+checked!(ResponseError);
 
 /// What may be an element of a response.
 pub(super) const ELEMENTS: &[&str] = &["think", "assistant", "error"];
@@ -291,7 +300,7 @@ fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, at: &str, w
             draft.push(ResponseElement::Assistant(entries), member, at);
         }
         "error" => {
-            if let Some(error) = error(loader, value, at) {
+            if let Some(error) = loader.decode(value, at, "`error`") {
                 draft.push(ResponseElement::Error(error), member, at);
             }
         }
@@ -363,74 +372,66 @@ fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
     );
 }
 
-fn error(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<ResponseError> {
-    let span = node.span;
-    let node = loader.mapping(node, pointer, "`error`", fields::ERROR, &[])?;
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let error_type = loader.filled(object, "errorType");
-    let status = status(loader, object);
-    let message = loader.text(object, "message");
-    let retry_after_seconds = loader.count(object, "retryAfterSeconds");
-    let headers = loader.headers(object, "headers");
-    let repeat = repeat(loader, object);
-    let is_in_stream = loader.flag(object, "inStream").unwrap_or(false);
-    Some(ResponseError {
-        message: message
-            .or_else(|| error_type.clone())
-            .unwrap_or_else(|| "the timeline scripted an error".to_owned()),
-        error_type,
-        status: status?,
-        details: loader.any(object, "details"),
-        retry_after_seconds,
-        headers,
-        repeat: repeat?,
-        is_in_stream,
-        span,
+impl ResponseError {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        self.span = object.node.span;
+        if reader.get(object, "message").is_none() {
+            let message = self.error_type.clone();
+            self.message = message.unwrap_or_else(|| "the timeline scripted an error".to_owned());
+        }
+    }
+}
+
+/// Reads the status of an error.
+pub(crate) fn status_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+    by_hand(deserializer, Some(400), |reader, node, pointer| {
+        let status = node
+            .as_u64()
+            .and_then(|status| u16::try_from(status).ok())
+            .filter(|status| (400..=599).contains(status));
+        if status.is_none() {
+            let message = format!(
+                "`statusCode` of an error must be between 400 and 599, not {}",
+                found(node)
+            );
+            reader.error_at(codes::TIMELINE_ERROR_STATUS, node.span, pointer, message);
+        }
+        status
     })
 }
 
-fn status(loader: &mut Loader<'_>, object: Object<'_>) -> Option<u16> {
-    let Some(node) = loader.reader.get(object, "statusCode") else {
-        return Some(400);
-    };
-    let status = node
-        .as_u64()
-        .and_then(|status| u16::try_from(status).ok())
-        .filter(|status| (400..=599).contains(status));
-    if status.is_none() {
-        let message = format!(
-            "`statusCode` of an error must be between 400 and 599, not {}",
-            cuecard_source::reader::found(node)
-        );
-        let at = object.child_pointer("statusCode");
-        loader.error(codes::TIMELINE_ERROR_STATUS, node.span, &at, message);
+impl<'de> Deserialize<'de> for ServingCount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(deserializer, Some(Self::Always), |reader, node, pointer| {
+            if node.as_str() == Some("always") {
+                return Some(Self::Always);
+            }
+            let times = node.as_u64().and_then(|times| u32::try_from(times).ok());
+            let times = times.filter(|&times| times > 0);
+            if times.is_none() {
+                let message = format!(
+                    "`repeat` of an error must be a positive integer or `always`, not {}",
+                    found(node)
+                );
+                reader.error_at(codes::TIMELINE_ERROR_STATUS, node.span, pointer, message);
+            }
+            times.map(Self::Times)
+        })
     }
-    status
 }
 
-fn repeat(loader: &mut Loader<'_>, object: Object<'_>) -> Option<ServingCount> {
-    let Some(node) = loader.reader.get(object, "repeat") else {
-        return Some(ServingCount::Times(1));
-    };
-    if node.as_str() == Some("always") {
-        return Some(ServingCount::Always);
+impl JsonSchema for ServingCount {
+    fn schema_name() -> Cow<'static, str> {
+        "repeat".into()
     }
-    let times = node
-        .as_u64()
-        .and_then(|times| u32::try_from(times).ok())
-        .filter(|&times| times > 0);
-    if times.is_none() {
-        let message = format!(
-            "`repeat` of an error must be a positive integer or `always`, not {}",
-            cuecard_source::reader::found(node)
-        );
-        let at = object.child_pointer("repeat");
-        loader.error(codes::TIMELINE_ERROR_STATUS, node.span, &at, message);
+
+    fn inline_schema() -> bool {
+        true
     }
-    times.map(ServingCount::Times)
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "always"}]})
+    }
 }
 
 /// A top-level `think`, `assistant` or `error`: a response of its own, but for an answer right behind its thinking.

@@ -9,7 +9,9 @@ use super::loader::Compat;
 use super::settings::Program;
 use super::{fields, model_fields};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
-use crate::model::{AcpSettings, Fault, Repository, ServerSettings, TimelineExpectations};
+use crate::model::{
+    AcpSettings, EventKind, Fault, Repository, ResponseError, ServerSettings, TimelineExpectations,
+};
 use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
 use cuecard_source::value::fields::{Field, object};
@@ -75,12 +77,8 @@ fn definitions() -> Json {
         ("match", model_fields::MATCH),
         ("assert_request", model_fields::ASSERT_REQUEST),
         ("request_tools", model_fields::REQUEST_TOOLS),
-        ("error", fields::ERROR),
         ("tool_execution", fields::TOOL_EXECUTION),
         ("tool_execution_event", fields::TOOL_EXECUTION_EVENT),
-        ("plan_entry", fields::PLAN_ENTRY),
-        ("file_read", fields::FILE_READ),
-        ("decision", fields::DECISION),
         ("command_expect", fields::COMMAND_EXPECT),
         ("assert_fs", fields::ASSERT_FS),
         ("assert_text", fields::ASSERT_TEXT),
@@ -95,7 +93,6 @@ fn definitions() -> Json {
         ("timed_block", fields::TIMED_BLOCK),
         ("user_input", fields::USER_INPUT),
         ("session_start_fields", fields::SESSION_START),
-        ("log_fields", fields::LOG),
     ];
     let mut definitions: Map<String, Json> = named
         .iter()
@@ -108,7 +105,10 @@ fn definitions() -> Json {
     derive::<AcpSettings>(&mut definitions, "acp");
     derive::<TimelineExpectations>(&mut definitions, "expect");
     derive::<Fault>(&mut definitions, "fault");
-    definitions.insert("permission_option".into(), permission_option());
+    derive::<ResponseError>(&mut definitions, "error");
+    derive::<EventKind>(&mut definitions, "");
+    definitions.shift_remove("");
+    permission_option(&mut definitions["PermissionOption"]);
     definitions.insert("event".into(), event());
     definitions.insert("response".into(), response());
     for (name, schema) in [
@@ -146,10 +146,6 @@ fn definitions() -> Json {
         (
             "session_start",
             json!({"oneOf": [{"type": ["boolean", "null"]}, reference("session_start_fields")]}),
-        ),
-        (
-            "log",
-            json!({"oneOf": [{"type": "string"}, reference("log_fields")]}),
         ),
         ("rules", rules()),
     ] {
@@ -191,16 +187,44 @@ fn entries(mappings: &[&str], value: Json) -> Json {
 }
 
 /// Options have two spellings, both as good.
-fn permission_option() -> Json {
-    let mut option = object(fields::PERMISSION_OPTION);
+fn permission_option(option: &mut Json) {
     option["properties"]["optionId"] = option["properties"]["id"].clone();
     option["properties"]["name"] = option["properties"]["label"].clone();
-    option["required"] = json!(["kind"]);
+    option["anyOf"] = json!([{"required": ["kind"]}, {"required": ["rules"]}]);
     option["allOf"] = json!([
         {"anyOf": [{"required": ["id"]}, {"required": ["optionId"]}]},
         {"anyOf": [{"required": ["label"]}, {"required": ["name"]}]},
     ]);
-    option
+}
+
+/// What the model's structs say of the bodies of events, by their keys.
+fn bodies() -> Map<String, Json> {
+    let schema = schema_of::<EventKind>();
+    let forms = schema["oneOf"].as_array().cloned().unwrap_or_default();
+    let bodies = forms.into_iter().filter_map(|mut form| {
+        let description = form["description"].take();
+        let members = form["properties"].as_object_mut()?;
+        let (key, body) = members.iter_mut().next()?;
+        let mut body = or_rules(body.take());
+        if key == "log" {
+            body = json!({"anyOf": [{"type": "string"}, body]});
+        }
+        body["description"] = description;
+        Some((key.clone(), body))
+    });
+    bodies.collect()
+}
+
+/// The keys of the body of an event that the model's struct defines.
+pub(super) fn keys_of(event: &str) -> Vec<String> {
+    let schema = schema_of::<EventKind>();
+    let bodies = bodies();
+    let body = &bodies[event];
+    let name = body["$ref"].as_str().and_then(|it| it.rsplit('/').next());
+    let body = name.map_or(body, |name| &schema["$defs"][name]);
+    let keys = body["properties"].as_object().into_iter().flatten();
+    let keys = keys.map(|(key, _)| key.clone());
+    keys.filter(|key| key != "rules").collect()
 }
 
 fn rules() -> Json {
@@ -247,12 +271,16 @@ fn event() -> Json {
     let mut forms = vec![json!({
         "enum": ["sessionStart", "userCancelSession", "complete", "merge"],
     })];
+    let mut bodies = bodies();
     for spec in EVENTS {
-        let mut body: Json = match spec.body {
-            Some(body) => serde_json::from_str(body).unwrap_or(Json::Bool(true)),
-            None => mapping(spec.fields),
-        };
-        body["description"] = spec.meaning.into();
+        let body = bodies.shift_remove(spec.key).unwrap_or_else(|| {
+            let mut body: Json = match spec.body {
+                Some(body) => serde_json::from_str(body).unwrap_or(Json::Bool(true)),
+                None => mapping(spec.fields),
+            };
+            body["description"] = spec.meaning.into();
+            body
+        });
         let siblings = spec
             .siblings
             .iter()

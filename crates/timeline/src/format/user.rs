@@ -91,22 +91,6 @@ fn at(loader: &mut Loader<'_>, body: Option<Object<'_>>, item: Object<'_>) -> Op
     inside.or(beside)
 }
 
-pub(super) fn edits(
-    loader: &mut Loader<'_>,
-    body: &Node,
-    pointer: &str,
-    item: Object<'_>,
-) -> Option<EventKind> {
-    let body = loader.mapping(body, pointer, "`userEdits`", fields::USER_EDITS, &[])?;
-    let object = Object {
-        node: &body,
-        pointer,
-    };
-    let at_ms = at(loader, Some(object), item);
-    let patch = patch(loader, object, "patch", "`userEdits`")?;
-    Some(EventKind::UserEdits { patch, at_ms })
-}
-
 /// The path of a patch.
 fn patch(loader: &mut Loader<'_>, object: Object<'_>, key: &str, whose: &str) -> Option<PathBuf> {
     let example = format!("{key}: patches/change.patch");

@@ -17,9 +17,9 @@ pub use asserts::{FileText, LocatedCheck, TimelineCheck};
 pub use content::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus};
 pub use event::{
     AgentEdits, AgentPlan, ApplyPatch, Authenticate, CommandExpectation, Entry, EventKind,
-    FileRead, Initialize, LogLine, Notify, PermissionDecision, PermissionOption, PermissionRequest,
-    Response, ResponseElement, ResponseError, ServingCount, SessionStart, SessionStatus,
-    TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget, When,
+    FileRead, Initialize, LogLine, Notify, PermissionDecision, PermissionKind, PermissionOption,
+    PermissionRequest, Response, ResponseElement, ResponseError, ServingCount, SessionStart,
+    SessionStatus, TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget, When,
 };
 pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
 pub use request::{JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
