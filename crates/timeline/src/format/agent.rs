@@ -20,17 +20,21 @@ use cuecard_source::json::Node;
 use cuecard_source::reader::{Format, Object, Reader};
 use cuecard_source::value::{Json, cut};
 
-checked!(AgentEdits, AgentPlan, FileRead, FileReads, Notify);
+checked!(AgentPlan, FileRead, FileReads, Notify);
+checked!(always AgentEdits);
 
 impl AgentEdits {
     fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
         let what = "`agentEdits`";
         let has = |key: &str| reader.get(object, key).is_some();
-        if self.old_text.is_some() && !has("newText") {
+        if has("oldText") && !has("newText") {
             let message = "`agentEdits` has `oldText` and no `newText`";
             invalid(reader, object.node.span, object.pointer, message).help =
                 Some("add newText: \"\" if the text is removed".to_owned());
-        } else if self.lines_added.is_none() && self.lines_removed.is_none() && !has("newText") {
+        } else if !["newText", "linesAdded", "linesRemoved"]
+            .into_iter()
+            .any(has)
+        {
             let example = "linesAdded and linesRemoved, or newText";
             reader.required(object, "linesAdded", what, example);
         }
@@ -200,6 +204,7 @@ fn permission(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Per
     let form: Option<PermissionForm> = reader.decode(node, pointer, what);
     let read_as = match reader.get(request, "toolCall") {
         Some(call) => kind(reader, call, &request.child_pointer("toolCall")),
+        None if node.as_object().is_none() => None,
         None => {
             let message = format!("{what} has no `toolCall`: it applies to the next call");
             let found = reader.warning(codes::TIMELINE_ACP_PERMISSION, node.span, message);
@@ -229,6 +234,10 @@ fn permission(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Per
             let message = format!("duplicate option id `{}`", cut(&option.id, 40));
             invalid(reader, id.span, &at, message);
         }
+    }
+    // What is decided may be an option that is wrong.
+    if form.options.len() < items.len() {
+        return None;
     }
     let decision = decision(reader, request, &form)?;
     Some(PermissionRequest {

@@ -51,8 +51,6 @@ impl EventSpec {
     }
 }
 
-const MARKER: Option<&str> = Some(r#"{"type": ["boolean", "null", "object"]}"#);
-
 /// The events, wrappers and shorthands of tools aside.
 pub(super) const EVENTS: &[EventSpec] = &[
     event(
@@ -82,55 +80,19 @@ pub(super) const EVENTS: &[EventSpec] = &[
         "What the user says or types.",
     ),
     derived("userEdits", fields::AT, false),
-    event(
-        "userCommand",
-        fields::USER_COMMAND,
-        fields::AT,
-        None,
-        "The user runs a command.",
-    ),
-    event(
-        "userCancelSession",
-        &[],
-        fields::AT,
-        MARKER,
-        "The user stops the agent.",
-    ),
-    event(
-        "applyPatch",
-        fields::APPLY_PATCH,
-        fields::AT,
-        None,
-        "The test executor applies a patch.",
-    ),
+    derived("userCommand", fields::AT, false),
+    derived("userCancelSession", fields::AT, false),
+    derived("applyPatch", fields::AT, false),
     derived("initialize", fields::EXPECTED_RESPONSE, false),
     derived("authenticate", fields::EXPECTED_RESPONSE, false),
     derived("setMode", &[], false),
     derived("setModel", &[], false),
-    event(
-        "sessionStart",
-        fields::SESSION_START,
-        &[],
-        Some("{\"$ref\": \"#/$defs/session_start\"}"),
-        "What stands above is history.",
-    ),
+    derived("sessionStart", &[], false),
     derived("baseTimeDelta", &[], true),
-    event(
-        "assert",
-        fields::ASSERT,
-        &[],
-        None,
-        "What must hold at this point.",
-    ),
+    derived("assert", &[], false),
     derived("screenshot", &[], true),
     derived("log", &[], true),
     derived("status", &[], true),
-    event("complete", &[], &[], MARKER, "The task is done."),
-    event(
-        "merge",
-        &[],
-        &[],
-        MARKER,
-        "The session stays in the list when it is done.",
-    ),
+    derived("complete", &[], true),
+    derived("merge", &[], true),
 ];

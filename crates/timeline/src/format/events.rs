@@ -3,12 +3,15 @@
 use super::convert_items::{self, InlineCall};
 use super::event_table::{EVENTS, EventSpec};
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
+use super::normalise::{self, MARKERS};
 use super::response::{self, Draft};
-use super::{asserts, control, convert, normalise, tool, user};
+use super::{convert, tool, user};
 use super::{fields, model_fields};
-use crate::model::IncludePurpose;
 use crate::model::vocabulary::{AbstractTool, TOOLS};
-use crate::model::{EventKind, Fault, Response, ResponseElement, TimelineEvent, UserTarget};
+use crate::model::{
+    ApplyPatch, EventKind, Fault, IncludePurpose, Response, ResponseElement, TimelineEvent,
+    UserTarget,
+};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -19,7 +22,6 @@ use cuecard_source::value::{Json, cut};
 pub(super) const META: &[Alias] = &[alias("meta", "_meta")];
 
 pub(super) const WRAPPERS: &[&str] = &["agentActions", "userActions"];
-const MARKERS: &[&str] = &["sessionStart", "userCancelSession", "complete", "merge"];
 
 /// Other keys of events, with what they mean.
 const EVENT_ALIASES: &[(&str, &str)] = &[("advanceMs", "baseTimeDelta"), ("assertGit", "assert")];
@@ -85,9 +87,10 @@ fn bare(loader: &mut Loader<'_>, flat: &mut Flat, word: &str, item: &Node, point
             diagnostic.label = label
                 .filter(|_| !is_event)
                 .map(|name| format!("did you mean `{name}`?"));
+            let markers: Vec<&str> = MARKERS.iter().map(|(marker, _)| *marker).collect();
             diagnostic.help = Some(match is_event {
                 true => format!("write `- {word}: …`"),
-                false => format!("events without a value are {}", MARKERS.join(", ")),
+                false => format!("events without a value are {}", markers.join(", ")),
             });
             return;
         }
@@ -285,15 +288,15 @@ fn one(
             finish_response(loader, flat, draft, item.pointer, span, fault);
         }
         Meaning::Event(spec) => {
-            let key = Member {
-                value: loader.renamed(body, &at, META).into_owned(),
-                ..key.clone()
+            let Some(body) = normalise::body(loader, spec.key, key, item) else {
+                return;
             };
-            let meta = merged(meta, own_meta(loader, &key.value, &at));
-            let kind = event_kind(loader, spec.key, &key, &at, item, target, &meta);
-            if MARKERS.contains(&spec.key) && matches!(body.kind, NodeKind::Bool(false)) {
-                loader.idle_items.push(span);
-            }
+            let meta = merged(meta, own_meta(loader, &body, &at));
+            let kind = match spec.key {
+                "agentToolUse" => tool::tool_use(loader, &body, &at, item).map(EventKind::ToolUse),
+                "userInputs" => user::inputs(loader, &body, &at, item, target, &meta),
+                event => derived(loader, event, key, body, item),
+            };
             if let Some(kind) = kind {
                 push(flat, kind, item.pointer, span, meta, fault);
             }
@@ -378,49 +381,18 @@ fn finish_response(
     }
 }
 
-fn event_kind(
-    loader: &mut Loader<'_>,
-    event: &str,
-    key: &Member,
-    at: &str,
-    item: Object<'_>,
-    target: Option<UserTarget>,
-    meta: &Json,
-) -> Option<EventKind> {
-    let body = &key.value;
-    match event {
-        "agentToolUse" => tool::tool_use(loader, body, at, item).map(EventKind::ToolUse),
-        "userInputs" => user::inputs(loader, body, at, item, target, meta),
-        "userCommand" => user::command(loader, body, at, item),
-        "userCancelSession" => user::cancel(loader, body, at, item),
-        "applyPatch" => user::apply_patch(loader, body, at, item),
-        "sessionStart" => control::session_start(loader, body, at),
-        "assert" if key.key == "assertGit" => {
-            loader.legacy(
-                codes::TIMELINE_KEY_ALIAS,
-                key.key_span,
-                at,
-                "`assertGit` is an older spelling of `assert: {git: …}`",
-                "write `assert: {git: …}`",
-            );
-            convert::assert_git(loader, item.node, key);
-            asserts::git_alone(loader, body, at)
-        }
-        "assert" => asserts::assert(loader, body, at),
-        "complete" => control::marker(loader, key, at).then_some(EventKind::Complete),
-        "merge" => control::marker(loader, key, at).then_some(EventKind::Merge),
-        _ => derived(loader, event, key, item),
-    }
-}
-
 /// Reads an event by its struct.
 fn derived(
     loader: &mut Loader<'_>,
     event: &str,
     key: &Member,
+    body: Node,
     item: Object<'_>,
 ) -> Option<EventKind> {
-    let body = normalise::body(loader, event, &key.value, item);
+    let patch = ["patch", "path"]
+        .into_iter()
+        .find_map(|key| member(&body, key));
+    let patch = patch.map(|member| member.value.clone());
     let whole = Node {
         span: item.node.span,
         kind: NodeKind::Object(vec![Member {
@@ -435,9 +407,10 @@ fn derived(
     let mut kind: EventKind = loader.decode(&whole, item.pointer, "an event")?;
     match &mut kind {
         EventKind::AgentEdits(edits) => edits.call_id = format!("call_{}", loader.n_calls),
-        EventKind::UserEdits { patch, .. } => {
-            let purpose = IncludePurpose::Patch;
-            loader.note_included(Some(patch.clone()), key.value.get("patch"), purpose);
+        EventKind::UserEdits { patch: path, .. }
+        | EventKind::ApplyPatch(ApplyPatch { path, .. }) => {
+            let path = Some(path.clone());
+            loader.note_included(path, patch.as_ref(), IncludePurpose::Patch);
         }
         _ => {}
     }
@@ -523,7 +496,7 @@ fn untagged(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Node>
         Meaning::Tool => false,
     };
     let body = match inside.as_slice() {
-        [] if MARKERS.contains(&name) => Node {
+        [] if MARKERS.iter().any(|(marker, _)| *marker == name) => Node {
             kind: NodeKind::Bool(true),
             span: tag.value.span,
         },

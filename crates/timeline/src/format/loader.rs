@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::FORMAT;
-use super::pieces::{inner_path, is_object, pairs_of, time_of};
+use super::pieces::{inner_path, is_object, item_pointer, time_of};
 use crate::model::{IncludePurpose, IncludedFile};
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -80,10 +80,7 @@ impl<'a> Loader<'a> {
 
     /// Where an item of a list stands in the file as written.
     pub(super) fn item_pointer(&self, item: &Node, pointer: &str, idx: usize) -> String {
-        match self.reader.moved.and_then(|moved| moved.get(&item.span)) {
-            Some(moved) => moved.clone(),
-            None => format!("{pointer}/{idx}"),
-        }
+        item_pointer(&self.reader, item, pointer, idx)
     }
 
     pub(super) fn error(
@@ -334,19 +331,6 @@ impl<'a> Loader<'a> {
             .collect()
     }
 
-    /// The items of a key that is a list; one item alone is a list of one, silently.
-    pub(super) fn one_or_more<'n>(
-        &mut self,
-        object: Object<'n>,
-        key: &str,
-    ) -> Vec<(&'n Node, String)> {
-        match self.reader.get(object, key) {
-            None => Vec::new(),
-            Some(node) if node.as_array().is_some() => self.list(object, key),
-            Some(node) => vec![(node, object.child_pointer(key))],
-        }
-    }
-
     /// The texts of an optional list.
     pub(super) fn texts(&mut self, object: Object<'_>, key: &str) -> Vec<String> {
         let what = format!("an item of `{key}`");
@@ -363,26 +347,6 @@ impl<'a> Loader<'a> {
                 Some(text.to_owned())
             })
             .collect()
-    }
-
-    /// Names and values of an optional mapping, in order.
-    pub(super) fn pairs(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
-        let node = self.reader.get(object, key);
-        node.map_or_else(Vec::new, |node| {
-            pairs_of(&mut self.reader, node, &object.child_pointer(key))
-        })
-    }
-
-    /// A mapping under an optional key, as JSON; null if absent.
-    pub(super) fn object(&mut self, object: Object<'_>, key: &str) -> Json {
-        match self.reader.get(object, key) {
-            Some(node)
-                if self.is_mapping(node, &object.child_pointer(key), &format!("`{key}`")) =>
-            {
-                node.to_value()
-            }
-            _ => Json::Null,
-        }
     }
 
     /// `_meta` of a mapping; null if there is none.

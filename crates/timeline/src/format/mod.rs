@@ -40,15 +40,18 @@ mod user;
 
 pub(crate) use acp_settings::{Capabilities, McpServerForm, absolute, capabilities, objects};
 pub(crate) use agent::{FileReads, PermissionForm, absolute_text, file_reads, plan_entries};
+pub(crate) use asserts::{AssertForm, FileChecks, file_checks};
 pub(crate) use content::is_image;
 pub(crate) use control::{InitializeForm, LogLevel, level};
 pub use convert_items::extract_terminal;
 pub use faults::{faults_schema, read_faults};
 pub use included::{Included, check_included, check_names};
 pub(crate) use pieces::{
-    filled, headers, included_path, object, pairs, pattern, time, within, workspace_path,
+    filled, glob, headers, included_path, object, pairs, pattern, prompt_response, texts, time,
+    within, workspace_path,
 };
 pub use read::{Read, ReadOptions, read};
+pub(crate) use request::{JsonForm, TextTestForm, header_tests, json_checks};
 pub(crate) use response::status_code;
 pub use rules::SymbolUse;
 pub use schema::schema;

@@ -1,8 +1,6 @@
 //! The keys of what stands in for the API of a model, and of what it answers.
 
-use cuecard_source::value::fields::{
-    ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, required,
-};
+use cuecard_source::value::fields::{COUNT, Field, OBJECT, TEXT, field};
 
 /// A count of tokens.
 const fn tokens(name: &'static str) -> Field {
@@ -64,64 +62,6 @@ pub(super) const USAGE_DETAILS: &[Field] = &[
     tokens("cached_tokens"),
     tokens("cache_write_tokens"),
     tokens("reasoning_tokens"),
-];
-
-const TEXT_TEST: &str = "{\"$ref\": \"#/$defs/text_test\"}";
-
-pub(super) const TEXT_TESTS: &[Field] = &[
-    field("equals", TEXT, "The whole text."),
-    field("contains", TEXT, "A part of it."),
-    field("regex", TEXT, "Regular expression that it fits."),
-];
-
-pub(super) const MATCH: &[Field] = &[
-    field(
-        "api",
-        r#"{"enum": ["chat", "responses", "messages", "gemini", "openai", "anthropic"]}"#,
-        "The API, or the provider with all of its APIs.",
-    ),
-    field("model", TEXT, "The model, with `*` and `?`."),
-    field("system", TEXT_TEST, "The system text."),
-    field("tools", TEXTS, "Tools that the request advertises."),
-    field("header", OBJECT, "Headers: a text for each name."),
-    field(
-        "text",
-        TEXT_TEST,
-        "One of the user's texts before the first answer.",
-    ),
-    field(
-        "json",
-        r#"{"type": ["array", "object"]}"#,
-        "Values in the body of the request.",
-    ),
-];
-
-pub(super) const ASSERT_REQUEST: &[Field] = &[
-    field("model", TEXT, "The model, with `*` and `?`."),
-    field("system", TEXT_TEST, "The system text."),
-    field(
-        "tools",
-        "{\"$ref\": \"#/$defs/request_tools\"}",
-        "Tools that the request advertises, and does not.",
-    ),
-    field(
-        "json",
-        r#"{"type": ["array", "object"]}"#,
-        "Values in the body of the request.",
-    ),
-];
-
-pub(super) const REQUEST_TOOLS: &[Field] = &[
-    field("has", TEXTS, "Tools that are advertised."),
-    field("hasNot", TEXTS, "Tools that are not."),
-];
-
-pub(super) const REQUEST_JSON: &[Field] = &[
-    required("path", TEXT, "JSONPath into the body."),
-    field("equals", ANY, "The value."),
-    field("contains", TEXT, "A part of the text."),
-    field("regex", TEXT, "Regular expression that the text fits."),
-    field("exists", FLAG, "Whether there is such a value."),
 ];
 
 /// Keys of an answer as a whole.

@@ -1,7 +1,9 @@
 //! Older forms as the canonical tree, each with its warning and its conversion, before types are read from it.
 
 use super::convert;
-use super::loader::{Alias, Loader, alias, child};
+use super::events::META;
+use super::loader::{Alias, Loader, alias, child, member};
+use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::Object;
@@ -12,6 +14,40 @@ const RENAMES: &[(&str, &[Alias])] = &[
     ("/expect", &[alias("exit_code", "exitCode")]),
 ];
 
+/// The same, of the bodies of events.
+const EVENT_RENAMES: &[(&str, &[Alias])] = &[
+    (
+        "/agentEdits",
+        &[alias("old_text", "oldText"), alias("new_text", "newText")],
+    ),
+    ("/userCommand/expect", &[alias("exit_code", "exitCode")]),
+];
+
+/// Where an older word for a reason to stop may stand.
+const STOP_REASONS: &[&str] = &[
+    "/assert/acp/session/*/stopReason",
+    "/sessionStart/expectedPromptResponse/stopReason",
+    "/userInputs/*/expectedResponse/stopReason",
+];
+
+/// Events that may have no body, and whether they can have fields.
+pub(super) const MARKERS: &[(&str, bool)] = &[
+    ("sessionStart", true),
+    ("userCancelSession", true),
+    ("complete", false),
+    ("merge", false),
+];
+
+/// Keys of events that may stand beside them.
+const BESIDE: &[(&str, &str)] = &[
+    ("userEdits", "at"),
+    ("userCommand", "at"),
+    ("userCancelSession", "at"),
+    ("applyPatch", "at"),
+    ("initialize", "expectedResponse"),
+    ("authenticate", "expectedResponse"),
+];
+
 /// Objects that should be lists of `{name, value}`.
 const PAIRS: &[&str] = &["/acp/mcpServers/*/env", "/acp/mcpServers/*/headers"];
 
@@ -19,8 +55,7 @@ const PAIRS: &[&str] = &["/acp/mcpServers/*/env", "/acp/mcpServers/*/headers"];
 pub(super) fn settings(loader: &mut Loader<'_>, root: &mut Node) {
     for (path, aliases) in RENAMES {
         each(loader, root, "", path, &mut |loader, node, pointer| {
-            let renamed = loader.renamed(node, pointer, aliases).into_owned();
-            *node = renamed;
+            *node = loader.renamed(node, pointer, aliases).into_owned();
         });
     }
     for path in PAIRS {
@@ -28,47 +63,130 @@ pub(super) fn settings(loader: &mut Loader<'_>, root: &mut Node) {
     }
 }
 
-/// The canonical body of an event: what stands beside it and belongs to it moves into it.
-pub(super) fn body(loader: &mut Loader<'_>, event: &str, body: &Node, item: Object<'_>) -> Node {
-    let pointer = item.child_pointer(event);
-    let aliases: &[Alias] = match event {
-        "agentEdits" => &[alias("old_text", "oldText"), alias("new_text", "newText")],
-        _ => &[],
+/// The canonical body of an event: what stands beside it and belongs to it moves into it. `None` if there is no event.
+pub(super) fn body(
+    loader: &mut Loader<'_>,
+    event: &str,
+    key: &Member,
+    item: Object<'_>,
+) -> Option<Node> {
+    let pointer = item.child_pointer(&key.key);
+    let mut body = loader.renamed(&key.value, &pointer, META).into_owned();
+    if key.key == "assertGit" {
+        let message = "`assertGit` is an older spelling of `assert: {git: …}`";
+        let modern = "write `assert: {git: …}`";
+        let code = codes::TIMELINE_KEY_ALIAS;
+        loader.legacy(code, key.key_span, &pointer, message, modern);
+        convert::assert_git(loader, item.node, key);
+        body = object("git", key.key_span, body);
+    }
+    let of_event = |path: &'static str| {
+        let path = path.strip_prefix('/')?.strip_prefix(event)?;
+        (path.is_empty() || path.starts_with('/')).then_some(path)
     };
-    let mut body = loader.renamed(body, &pointer, aliases).into_owned();
-    let beside = match event {
-        "userEdits" => "at",
-        "initialize" | "authenticate" => "expectedResponse",
-        _ => "",
-    };
-    let beside = item.node.members().iter().find(|it| it.key == beside);
-    match (&mut body.kind, beside) {
-        (NodeKind::String(_), _) if event == "log" => {
-            let message = Member {
-                key: "message".to_owned(),
-                key_span: body.span,
-                value: body.clone(),
+    for (path, aliases) in EVENT_RENAMES {
+        if let Some(path) = of_event(path) {
+            let change = &mut |loader: &mut Loader<'_>, node: &mut Node, at: &str| {
+                *node = loader.renamed(node, at, aliases).into_owned();
             };
-            body.kind = NodeKind::Object(vec![message]);
+            each(loader, &mut body, &pointer, path, change);
         }
-        (NodeKind::Object(members), Some(beside)) => {
-            let is_inside = members.iter().any(|member| member.key == beside.key);
-            match is_inside {
-                false => members.push(beside.clone()),
-                true if beside.key == "at" => {}
-                true => {
-                    let at = item.child_pointer(&beside.key);
-                    let message = format!(
-                        "`{}` is given both inside and next to the event",
-                        beside.key
-                    );
-                    loader.invalid(beside.value.span, &at, message);
-                }
+    }
+    for path in STOP_REASONS.iter().copied().filter_map(of_event) {
+        each(loader, &mut body, &pointer, path, &mut stop_reason);
+    }
+    if let Some((marker, has_fields)) = MARKERS.iter().find(|(marker, _)| *marker == event) {
+        marked(loader, marker, &mut body, &pointer, item, *has_fields)?;
+    }
+    if let ("log", NodeKind::String(_)) = (event, &body.kind) {
+        body = object("message", body.span, body);
+    }
+    let beside = BESIDE.iter().find(|(whose, _)| *whose == event);
+    let beside = beside.and_then(|(_, key)| member(item.node, key));
+    if let (NodeKind::Object(members), Some(beside)) = (&mut body.kind, beside) {
+        let is_inside = members.iter().any(|member| member.key == beside.key);
+        match is_inside {
+            false => members.push(beside.clone()),
+            true if beside.key == "at" => {}
+            true => {
+                let at = item.child_pointer(&beside.key);
+                let message = format!(
+                    "`{}` is given both inside and next to the event",
+                    beside.key
+                );
+                loader.invalid(beside.value.span, &at, message);
             }
         }
-        _ => {}
     }
-    body
+    Some(body)
+}
+
+/// An object with one key.
+fn object(key: &str, key_span: Span, value: Node) -> Node {
+    let span = value.span;
+    let key = key.to_owned();
+    let member = Member {
+        key,
+        key_span,
+        value,
+    };
+    Node {
+        kind: NodeKind::Object(vec![member]),
+        span,
+    }
+}
+
+/// The body of an event that may have none: an object if it can have fields, else null.
+fn marked(
+    loader: &mut Loader<'_>,
+    name: &str,
+    body: &mut Node,
+    pointer: &str,
+    item: Object<'_>,
+    has_fields: bool,
+) -> Option<()> {
+    match &body.kind {
+        NodeKind::Bool(false) => {
+            let code = codes::TIMELINE_MARKER_OFF;
+            let message = format!("`{name}: false` does nothing");
+            loader.legacy(code, body.span, pointer, message, "remove the event");
+            loader.idle_items.push(item.node.span);
+            return None;
+        }
+        NodeKind::Object(_) if has_fields => return Some(()),
+        NodeKind::Object(members) => {
+            for member in members.iter().filter(|member| member.key != "_meta") {
+                let at = child(pointer, &member.key);
+                let message = format!("`{name}` does not take any fields");
+                loader.warning(codes::TIMELINE_UNKNOWN, member.key_span, &at, message);
+            }
+        }
+        NodeKind::Null | NodeKind::Bool(true) => {}
+        _ => {
+            let what = format!("`{name}`");
+            let wanted = "true, or nothing";
+            loader.reader.wrong_type(body, pointer, &what, wanted);
+            return None;
+        }
+    }
+    body.kind = match has_fields {
+        true => NodeKind::Object(Vec::new()),
+        false => NodeKind::Null,
+    };
+    Some(())
+}
+
+/// Other words for reasons to stop.
+fn stop_reason(loader: &mut Loader<'_>, node: &mut Node, pointer: &str) {
+    let modern = match node.as_str() {
+        Some("completed") => "end_turn",
+        Some("interrupted") => "cancelled",
+        _ => return,
+    };
+    let code = codes::TIMELINE_ACP_STOP_REASON;
+    let word = node.as_str().unwrap_or_default().to_owned();
+    loader.rename(code, node.span, pointer, &word, modern);
+    node.kind = NodeKind::String(modern.to_owned());
 }
 
 /// Changes the values at a path.
@@ -90,6 +208,8 @@ fn each(
                 each(loader, item, &at, rest, change);
             }
         }
+        // One alone is a list of one.
+        _ if step == "*" => each(loader, node, pointer, rest, change),
         NodeKind::Object(members) => {
             for member in members.iter_mut().filter(|member| member.key == step) {
                 each(

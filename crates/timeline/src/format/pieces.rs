@@ -4,14 +4,17 @@ use std::path::PathBuf;
 
 use regex::{Regex, RegexBuilder};
 use serde::Deserializer;
+use serde_json_path::JsonPath;
 
+use super::acp;
 use super::loader::{child, header_problem, leaves_folder};
+use crate::model::NameGlob;
 use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::Reader;
 use cuecard_source::value::{Json, cut, pointer_steps};
-use cuecard_source::values::regular_expression;
+use cuecard_source::values::{self, regular_expression};
 use cuecard_source::{Span, diagnostic::Diagnostic};
 
 /// The latest point in time, about 31 years: times that are added up can't overflow.
@@ -62,10 +65,24 @@ pieces! {
     scalar: String = Some(String::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
         scalar_of(reader, node, pointer, &name_of(pointer))
     };
+    /// A text, or a list of texts, none of them empty.
+    texts: Vec<String> = Some(Vec::new()), texts_of;
+    /// A name with `*` and `?`.
+    glob: NameGlob = None, glob_of;
+    /// A JSONPath.
+    json_path: JsonPath = Some(JsonPath::default()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        values::json_path(reader, node, pointer).map(|(path, _)| path)
+    };
+    /// A JSON pointer.
+    json_pointer: String = Some(String::new()), json_pointer_of;
     /// Any object, as JSON.
     object: Json = Some(Json::Null), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
         is_object(reader, node, pointer, &name_of(pointer)).then(|| node.to_value())
     };
+    /// A reason to stop of the protocol.
+    stop_reason: String = Some(String::new()), acp::stop_reason;
+    /// What a prompt is expected to be answered.
+    prompt_response: Json = Some(Json::Null), acp::prompt_response;
     /// A path in the timeline's folder.
     included_path: PathBuf = Some(PathBuf::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
         path_of(reader, node, pointer, "the timeline's directory")
@@ -105,6 +122,14 @@ pub(super) fn name_of(pointer: &str) -> String {
         }
         [.., key] => format!("`{}`", cut(key, 100)),
         [] => "this".to_owned(),
+    }
+}
+
+/// Where an item of a list stands in the file as written.
+pub(super) fn item_pointer(reader: &Reader<'_>, item: &Node, pointer: &str, idx: usize) -> String {
+    match reader.moved.and_then(|moved| moved.get(&item.span)) {
+        Some(moved) => moved.clone(),
+        None => format!("{pointer}/{idx}"),
     }
 }
 
@@ -235,6 +260,56 @@ fn headers_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Vec<(Strin
         invalid(reader, span, &child(pointer, name), message);
     }
     pairs
+}
+
+fn texts_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<String>> {
+    let items = node.as_array().unwrap_or(std::slice::from_ref(node));
+    let texts = items.iter().enumerate().filter_map(|(idx, item)| {
+        let at = match node.as_array() {
+            Some(_) => item_pointer(reader, item, pointer, idx),
+            None => pointer.to_owned(),
+        };
+        let text = reader.text_of(item, &at, &name_of(&at))?;
+        if text.is_empty() {
+            invalid(reader, item.span, &at, format!("{} is empty", name_of(&at)));
+        }
+        Some(text.to_owned())
+    });
+    Some(texts.collect())
+}
+
+fn glob_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<NameGlob> {
+    let text = filled_of(reader, node, pointer)?;
+    let pattern = regex::escape(&text)
+        .replace("\\*", ".*")
+        .replace("\\?", ".");
+    // What is escaped is always valid; only its size may not be.
+    let pattern = Regex::new(&format!("^(?s:{pattern})$")).ok();
+    if pattern.is_none() {
+        invalid(
+            reader,
+            node.span,
+            pointer,
+            format!("{} is too long", name_of(pointer)),
+        );
+    }
+    Some(NameGlob {
+        text,
+        pattern: pattern?,
+    })
+}
+
+fn json_pointer_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
+    let text = reader.text_of(node, pointer, &name_of(pointer))?;
+    if text.is_empty() || text.starts_with('/') {
+        return Some(text.to_owned());
+    }
+    let message = format!(
+        "`{}` is not a valid JSON pointer: it must be empty or start with `/`",
+        cut(text, 60)
+    );
+    invalid(reader, node.span, pointer, message);
+    None
 }
 
 fn path_of(reader: &mut Reader<'_>, node: &Node, pointer: &str, folder: &str) -> Option<PathBuf> {

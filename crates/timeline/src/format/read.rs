@@ -261,7 +261,7 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
     let repository = settings::repository(loader, object);
     let program: Program = section(loader, object, "ah");
     let server = section(loader, object, "server");
-    let request_match = super::request::request_match(loader, object);
+    let request_match = section(loader, object, "match");
     let acp = section(loader, object, "acp");
     let mut flat = Flat::default();
     let example = "timeline: []";

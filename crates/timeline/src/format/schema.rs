@@ -1,5 +1,7 @@
 //! The JSON Schema of timelines in canonical form, made from the tables of keys and events, for editors.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde_json::{Map, json};
 
@@ -10,7 +12,8 @@ use super::settings::Program;
 use super::{fields, model_fields};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
 use crate::model::{
-    AcpSettings, EventKind, Fault, Repository, ResponseError, ServerSettings, TimelineExpectations,
+    AcpSettings, EventKind, Fault, Repository, RequestMatch, ResponseError, ServerSettings,
+    TimelineExpectations,
 };
 use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
@@ -74,25 +77,14 @@ fn or_rules(mut schema: Json) -> Json {
 
 fn definitions() -> Json {
     let named: &[(&str, &[Field])] = &[
-        ("match", model_fields::MATCH),
-        ("assert_request", model_fields::ASSERT_REQUEST),
-        ("request_tools", model_fields::REQUEST_TOOLS),
         ("tool_execution", fields::TOOL_EXECUTION),
         ("tool_execution_event", fields::TOOL_EXECUTION_EVENT),
-        ("command_expect", fields::COMMAND_EXPECT),
-        ("assert_fs", fields::ASSERT_FS),
-        ("assert_text", fields::ASSERT_TEXT),
-        ("assert_json", fields::ASSERT_JSON),
-        ("assert_git", fields::ASSERT_GIT),
-        ("assert_acp", fields::ASSERT_ACP),
-        ("assert_screen", fields::ASSERT_SCREEN),
         ("block", fields::BLOCK),
         ("resource", fields::RESOURCE),
         ("timed_text", fields::TIMED_TEXT),
         ("timed_message", fields::TIMED_MESSAGE),
         ("timed_block", fields::TIMED_BLOCK),
         ("user_input", fields::USER_INPUT),
-        ("session_start_fields", fields::SESSION_START),
     ];
     let mut definitions: Map<String, Json> = named
         .iter()
@@ -105,6 +97,7 @@ fn definitions() -> Json {
     derive::<AcpSettings>(&mut definitions, "acp");
     derive::<TimelineExpectations>(&mut definitions, "expect");
     derive::<Fault>(&mut definitions, "fault");
+    derive::<RequestMatch>(&mut definitions, "match");
     derive::<ResponseError>(&mut definitions, "error");
     derive::<EventKind>(&mut definitions, "");
     definitions.shift_remove("");
@@ -129,10 +122,6 @@ fn definitions() -> Json {
             entries(&["user_input"], reference("content")),
         ),
         (
-            "text_test",
-            json!({"oneOf": [{"type": "string", "minLength": 1}, object(model_fields::TEXT_TESTS)]}),
-        ),
-        (
             "block_or_text",
             json!({"oneOf": [{"type": "string", "minLength": 1}, reference("block")]}),
         ),
@@ -142,10 +131,6 @@ fn definitions() -> Json {
                 {"type": "string", "minLength": 1},
                 {"type": "array", "minItems": 1, "items": reference("block_or_text")},
             ]}),
-        ),
-        (
-            "session_start",
-            json!({"oneOf": [{"type": ["boolean", "null"]}, reference("session_start_fields")]}),
         ),
         ("rules", rules()),
     ] {
@@ -203,11 +188,20 @@ fn bodies() -> Map<String, Json> {
     let forms = schema["oneOf"].as_array().cloned().unwrap_or_default();
     let bodies = forms.into_iter().filter_map(|mut form| {
         let description = form["description"].take();
+        if let Some(marker) = form["const"].as_str() {
+            let body = json!({"type": ["boolean", "null", "object"], "description": description});
+            return Some((marker.to_owned(), body));
+        }
         let members = form["properties"].as_object_mut()?;
         let (key, body) = members.iter_mut().next()?;
         let mut body = or_rules(body.take());
-        if key == "log" {
-            body = json!({"anyOf": [{"type": "string"}, body]});
+        let shorthand = match key.as_str() {
+            "log" => json!("string"),
+            "sessionStart" | "userCancelSession" => json!(["boolean", "null"]),
+            _ => Json::Null,
+        };
+        if !shorthand.is_null() {
+            body = json!({"anyOf": [{"type": shorthand}, body]});
         }
         body["description"] = description;
         Some((key.clone(), body))
@@ -217,9 +211,11 @@ fn bodies() -> Map<String, Json> {
 
 /// The keys of the body of an event that the model's struct defines.
 pub(super) fn keys_of(event: &str) -> Vec<String> {
-    let schema = schema_of::<EventKind>();
-    let bodies = bodies();
+    static KEYS: LazyLock<(Json, Map<String, Json>)> =
+        LazyLock::new(|| (schema_of::<EventKind>(), bodies()));
+    let (schema, bodies) = &*KEYS;
     let body = &bodies[event];
+    let body = body["anyOf"].get(1).unwrap_or(body);
     let name = body["$ref"].as_str().and_then(|it| it.rsplit('/').next());
     let body = name.map_or(body, |name| &schema["$defs"][name]);
     let keys = body["properties"].as_object().into_iter().flatten();

@@ -11,8 +11,9 @@ use super::fault::Fault;
 use super::stop_reason::StopReasons;
 use super::tool_use::ToolUse;
 use crate::format::{
-    FileReads, InitializeForm, PermissionForm, absolute_text, file_reads, filled, headers,
-    included_path, level, object, plan_entries, status_code, time,
+    AssertForm, FileChecks, FileReads, InitializeForm, PermissionForm, absolute_text, file_checks,
+    file_reads, filled, headers, included_path, level, object, pairs, plan_entries,
+    prompt_response, status_code, texts, time, workspace_path,
 };
 use cuecard_source::Span;
 use cuecard_source::value::Json;
@@ -69,17 +70,15 @@ pub enum EventKind {
         #[serde(rename = "at", default, deserialize_with = "time")]
         at_ms: Option<u64>,
     },
-    /// `userCommand`.
-    #[serde(skip)]
+    /// The user runs a command.
     UserCommand(UserCommand),
-    /// `userCancelSession`.
-    #[serde(skip)]
+    /// The user stops the agent.
     UserCancelSession {
-        /// `at`: from the base.
+        /// When, from the base.
+        #[serde(rename = "at", default, deserialize_with = "time")]
         at_ms: Option<u64>,
     },
-    /// `applyPatch`.
-    #[serde(skip)]
+    /// The test executor applies a patch.
     ApplyPatch(ApplyPatch),
     /// The client opens the connection.
     Initialize(#[schemars(with = "InitializeForm")] Initialize),
@@ -97,25 +96,21 @@ pub enum EventKind {
         #[serde(rename = "modelId", deserialize_with = "filled")]
         model_id: String,
     },
-    /// `sessionStart`.
-    #[serde(skip)]
+    /// What stands above is history.
     SessionStart(SessionStart),
     /// Moves the base of the times that follow.
     BaseTimeDelta(#[serde(deserialize_with = "time")] u64),
-    /// `assert`.
-    #[serde(skip)]
-    Assert(Box<TimelineAssert>),
+    /// What must hold at this point.
+    Assert(#[schemars(with = "AssertForm")] Box<TimelineAssert>),
     /// Takes a picture of the terminal, under this label.
     Screenshot(#[serde(deserialize_with = "filled")] String),
     /// A line for the log.
     Log(LogLine),
     /// The status of the session.
     Status(SessionStatus),
-    /// `complete`.
-    #[serde(skip)]
+    /// The task is done.
     Complete,
-    /// `merge`.
-    #[serde(skip)]
+    /// The session stays in the list when it is done.
     Merge,
 }
 
@@ -454,47 +449,79 @@ pub enum UserTarget {
     Cli,
 }
 
-/// `userCommand`.
-#[derive(Debug, Clone)]
+/// The user runs a command.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct UserCommand {
-    /// `cmd`: a line for the shell. Else `program` and `args` run without one.
+    /// A line for the shell. Else `program` and `args` run without one.
+    #[serde(rename = "cmd", default, deserialize_with = "filled")]
     pub shell_line: Option<String>,
-    /// `program`; `None` is the program under test.
+    /// A program to run without a shell (default: the one under test).
+    #[serde(default, deserialize_with = "filled")]
     pub program: Option<String>,
-    /// `args`.
+    /// Its arguments.
+    #[serde(default)]
     pub args: Vec<String>,
-    /// `env`.
+    /// Its environment.
+    #[serde(default, deserialize_with = "pairs")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub env: Vec<(String, String)>,
-    /// `cwd`, relative to the workspace.
+    /// Where, relative to the workspace.
+    #[serde(default, deserialize_with = "workspace_path")]
     pub cwd: Option<PathBuf>,
-    /// `expect`.
+    /// What must come of it.
     pub expect: Option<CommandExpectation>,
-    /// `at`: from the base.
+    /// When, from the base.
+    #[serde(rename = "at", default, deserialize_with = "time")]
     pub at_ms: Option<u64>,
 }
 
-/// `expect` of a user's command.
-#[derive(Debug, Clone, Default)]
+/// What must come of a user's command.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct CommandExpectation {
-    /// `exitCode`.
+    /// Its exit code.
+    #[serde(rename = "exitCode")]
     pub exit_code: Option<i64>,
-    /// `stdoutContains`.
+    /// What its output contains.
+    #[serde(rename = "stdoutContains", deserialize_with = "texts")]
+    #[schemars(extend("type" = ["string", "array"]))]
     pub stdout: Vec<String>,
-    /// `stderrContains`.
+    /// What its error output contains.
+    #[serde(rename = "stderrContains", deserialize_with = "texts")]
+    #[schemars(extend("type" = ["string", "array"]))]
     pub stderr: Vec<String>,
-    /// `fs`.
+    /// Files.
+    #[serde(rename = "fs", deserialize_with = "file_checks")]
+    #[schemars(with = "FileChecks")]
     pub files: Vec<super::asserts::LocatedCheck>,
 }
 
-/// `applyPatch`.
-#[derive(Debug, Clone)]
+/// The test executor applies a patch.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct ApplyPatch {
-    /// `path`, relative to the scenario's folder.
+    /// A unified diff next to the timeline.
+    #[serde(deserialize_with = "included_path")]
     pub path: PathBuf,
-    /// `commit` and `message`: the message of the commit, if there is one.
-    pub commit: Option<String>,
-    /// `at`: from the base.
+    /// Whether the result is committed (default: false).
+    #[serde(rename = "commit", default)]
+    pub is_committed: bool,
+    /// Message of the commit (default: the name of the file).
+    pub message: Option<String>,
+    /// When, from the base.
+    #[serde(rename = "at", default, deserialize_with = "time")]
     pub at_ms: Option<u64>,
+}
+
+impl ApplyPatch {
+    /// The message of the commit, if there is one.
+    pub fn commit(&self) -> Option<String> {
+        let name = self.path.file_name().unwrap_or_default();
+        let default = || format!("Apply {}", name.to_string_lossy());
+        let message = || self.message.clone().unwrap_or_else(default);
+        self.is_committed.then(message)
+    }
 }
 
 /// `initialize`: the client's request, and the answer.
@@ -522,12 +549,16 @@ pub struct Authenticate {
     pub expected_response: Json,
 }
 
-/// `sessionStart`.
-#[derive(Debug, Clone, Default)]
+/// What stands above is history.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
 pub struct SessionStart {
-    /// `sessionId`.
+    /// Id of the session.
+    #[serde(deserialize_with = "filled")]
     pub session_id: Option<String>,
-    /// `expectedPromptResponse`.
+    /// What the first prompt after it is answered with.
+    #[serde(deserialize_with = "prompt_response")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub expected_prompt_response: Option<Json>,
 }
 

@@ -22,7 +22,7 @@ pub use event::{
     SessionStatus, TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget, When,
 };
 pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
-pub use request::{JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
+pub use request::{ApiName, JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
 pub use settings::{
     AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, OnRepeat, Repository,
     RepositoryMode, SeedFile, SendThinking, ServerMode, ServerSettings, SideCall, TerminalChoice,
