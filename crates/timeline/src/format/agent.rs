@@ -10,8 +10,8 @@ use super::content::is_absolute;
 use super::pieces::{filled, invalid, object};
 use super::settings::node_span;
 use crate::model::{
-    AgentEdits, AgentPlan, FileRead, Notify, PermissionDecision, PermissionKind, PermissionOption,
-    PermissionRequest, PlanEntry,
+    AgentEdits, AgentPlan, CallKind, FileRead, Notify, PermissionDecision, PermissionKind,
+    PermissionOption, PermissionRequest, PlanEntry,
 };
 use cuecard_source::checked;
 use cuecard_source::decode::{Spanned, by_hand};
@@ -256,7 +256,7 @@ fn kind(reader: &mut Reader<'_>, call: &Node, pointer: &str) -> Option<&'static 
         reader.wrong_type(node, &at, "`kind` of a call", "a string");
         return None;
     };
-    let is_known = super::tool::KINDS.contains(&kind);
+    let is_known = CallKind::NAMED.iter().any(|(word, _)| *word == kind);
     (!is_known).then(|| {
         let read_as = permission_kind(kind);
         let message = format!(

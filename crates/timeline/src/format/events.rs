@@ -1,12 +1,13 @@
 //! The items of `timeline`: which event each is, in whatever form it is written.
 
 use super::convert_items::{self, InlineCall};
-use super::event_table::{EVENTS, EventSpec};
+use super::event_table::{EVENTS, EVERYWHERE, EventSpec};
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
-use super::normalise::{self, MARKERS};
-use super::response::{self, Draft};
-use super::{convert, tool, user};
-use super::{fields, model_fields};
+use super::normalise::{self, MARKERS, SCALARS};
+use super::normalise_call::{self, CALL_KEYS};
+use super::response::{self, Draft, SETTINGS};
+use super::schema::keys_of;
+use super::{convert, user};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
 use crate::model::{
     ApplyPatch, EventKind, Fault, IncludePurpose, Response, ResponseElement, TimelineEvent,
@@ -16,7 +17,6 @@ use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::{Object, either, first_character, found};
-use cuecard_source::value::fields::Field;
 use cuecard_source::value::{Json, cut};
 
 pub(super) const META: &[Alias] = &[alias("meta", "_meta")];
@@ -143,12 +143,12 @@ pub(super) fn event_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The keys that may stand beside an event, other than those that may everywhere.
-fn siblings(meaning: Meaning) -> &'static [Field] {
+fn siblings(meaning: Meaning) -> &'static [&'static str] {
     match meaning {
-        Meaning::Event(spec) => spec.siblings,
-        Meaning::Tool => fields::TOOL_USE,
-        Meaning::Wrapper => fields::INPUTS_SIBLINGS,
-        Meaning::Element => model_fields::RESPONSE_SIBLINGS,
+        Meaning::Event(spec) => spec.beside,
+        Meaning::Tool => CALL_KEYS,
+        Meaning::Wrapper => &["target"],
+        Meaning::Element => SETTINGS,
     }
 }
 
@@ -171,9 +171,9 @@ fn mapping(
         .collect();
     // `status` is an event, and a key of a call.
     let is_sibling = |key: &str| {
-        candidates.iter().any(|(member, meaning)| {
-            member.key != key && siblings(*meaning).iter().any(|field| field.name == key)
-        })
+        candidates
+            .iter()
+            .any(|(member, meaning)| member.key != key && siblings(*meaning).contains(&key))
     };
     let chosen: Vec<(&Member, Meaning)> = candidates
         .iter()
@@ -265,10 +265,18 @@ fn one(
             }
         }
         Meaning::Tool => {
-            let meta = merged(meta, own_meta(loader, body, &at));
-            if let Some(tool) = tool::shorthand(loader, key, &at, item) {
-                let kind = EventKind::ToolUse(tool);
-                push(flat, kind, item.pointer, span, meta, fault);
+            let call = normalise_call::shorthand(loader, key, item);
+            let what = format!("`{}`", key.key);
+            if let Some((tool, own)) = call.and_then(|call| loader.call(&call, &at, &what)) {
+                let meta = merged(meta, own);
+                push(
+                    flat,
+                    EventKind::ToolUse(tool),
+                    item.pointer,
+                    span,
+                    meta,
+                    fault,
+                );
             }
         }
         Meaning::Event(spec) if spec.key == "llmResponse" => {
@@ -287,17 +295,34 @@ fn one(
             }
             finish_response(loader, flat, draft, item.pointer, span, fault);
         }
+        Meaning::Event(spec) if spec.key == "agentToolUse" => {
+            let call = normalise_call::written(loader, body, &at, item);
+            let call = call.and_then(|call| loader.call(&call, &at, "`agentToolUse`"));
+            if let Some((tool, own)) = call {
+                let meta = merged(meta, own);
+                push(
+                    flat,
+                    EventKind::ToolUse(tool),
+                    item.pointer,
+                    span,
+                    meta,
+                    fault,
+                );
+            }
+        }
         Meaning::Event(spec) => {
-            let Some(body) = normalise::body(loader, spec.key, key, item) else {
+            let Some(body) = normalise::body(loader, spec, key, item) else {
                 return;
             };
             let meta = merged(meta, own_meta(loader, &body, &at));
-            let kind = match spec.key {
-                "agentToolUse" => tool::tool_use(loader, &body, &at, item).map(EventKind::ToolUse),
-                "userInputs" => user::inputs(loader, &body, &at, item, target, &meta),
-                event => derived(loader, event, key, body, item),
-            };
-            if let Some(kind) = kind {
+            let kind = derived(loader, spec.key, key, &body, item);
+            if let Some(mut kind) = kind {
+                if let EventKind::UserInputs(inputs) = &mut kind {
+                    let target = user::target(loader, item).or(target);
+                    let node = &body;
+                    let body = Object { node, pointer: &at };
+                    user::finish_inputs(loader, inputs, body, target, &meta);
+                }
                 push(flat, kind, item.pointer, span, meta, fault);
             }
         }
@@ -386,19 +411,15 @@ fn derived(
     loader: &mut Loader<'_>,
     event: &str,
     key: &Member,
-    body: Node,
+    body: &Node,
     item: Object<'_>,
 ) -> Option<EventKind> {
-    let patch = ["patch", "path"]
-        .into_iter()
-        .find_map(|key| member(&body, key));
-    let patch = patch.map(|member| member.value.clone());
     let whole = Node {
         span: item.node.span,
         kind: NodeKind::Object(vec![Member {
             key: event.to_owned(),
             key_span: key.key_span,
-            value: body,
+            value: body.clone(),
         }]),
     };
     if event == "agentEdits" {
@@ -409,8 +430,11 @@ fn derived(
         EventKind::AgentEdits(edits) => edits.call_id = format!("call_{}", loader.n_calls),
         EventKind::UserEdits { patch: path, .. }
         | EventKind::ApplyPatch(ApplyPatch { path, .. }) => {
-            let path = Some(path.clone());
-            loader.note_included(path, patch.as_ref(), IncludePurpose::Patch);
+            let node = body.get("patch").or(body.get("path"));
+            loader.note_included(Some(path.clone()), node, IncludePurpose::Patch);
+        }
+        EventKind::UserInputs(inputs) => {
+            loader.note_media(inputs.iter().flat_map(|input| &input.blocks));
         }
         _ => {}
     }
@@ -423,17 +447,15 @@ fn beside(loader: &mut Loader<'_>, item: Object<'_>, key: &Member, meaning: Mean
     for other in item.node.members() {
         let name = other.key.as_str();
         let is_known = other.key == key.key
-            || allowed
-                .iter()
-                .any(|field| field.name == name && field.name != "toolName")
-            || fields::EVERYWHERE.iter().any(|field| field.name == name)
+            || allowed.contains(&name)
+            || EVERYWHERE.contains(&name)
             || (matches!(meaning, Meaning::Element) && response::ELEMENTS.contains(&name))
             || name.starts_with("x-");
         if is_known {
             continue;
         }
         let belongs_inside = match meaning {
-            Meaning::Event(spec) => spec.keys().iter().any(|key| key == name),
+            Meaning::Event(spec) => keys_of(spec.key).iter().any(|key| key == name),
             _ => false,
         };
         let at = child(item.pointer, name);
@@ -444,10 +466,7 @@ fn beside(loader: &mut Loader<'_>, item: Object<'_>, key: &Member, meaning: Mean
                 .help = Some(format!("indent it below `{}`", key.key));
             continue;
         }
-        let names = allowed
-            .iter()
-            .chain(fields::EVERYWHERE)
-            .map(|field| field.name);
+        let names = allowed.iter().chain(EVERYWHERE).copied();
         let label = did_you_mean(name, names);
         let message = format!("unknown key `{}` next to `{}`", cut(name, 40), key.key);
         loader
@@ -478,11 +497,7 @@ fn untagged(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Node>
         loader.legacy(code, tag.key_span, &at, message, modern);
     }
     convert::untag(loader, item, tag, name);
-    let is_everywhere = |member: &&Member| {
-        fields::EVERYWHERE
-            .iter()
-            .any(|field| field.name == member.key)
-    };
+    let is_everywhere = |member: &&Member| EVERYWHERE.contains(&member.key.as_str());
     let rest: Vec<Member> = item
         .members()
         .iter()
@@ -491,7 +506,7 @@ fn untagged(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Node>
         .collect();
     let (beside, inside): (Vec<&Member>, Vec<&Member>) = rest.iter().partition(is_everywhere);
     let scalar = match found {
-        Meaning::Event(spec) => spec.body.is_some() && spec.key != "sessionStart",
+        Meaning::Event(spec) => SCALARS.contains(&spec.key),
         Meaning::Wrapper | Meaning::Element => true,
         Meaning::Tool => false,
     };
@@ -584,7 +599,7 @@ fn resembling(item: &Node) -> Option<&'static str> {
             std::iter::once(member.key.as_str()).chain(inner)
         })
         .collect();
-    let of_events = EVENTS.iter().map(|spec| (spec.key, spec.keys()));
+    let of_events = EVENTS.iter().map(|spec| (spec.key, keys_of(spec.key)));
     let of_tools = TOOLS.iter().map(|tool| {
         let names = tool.arguments.iter();
         let names = names.map(|argument| argument.name.to_owned()).collect();

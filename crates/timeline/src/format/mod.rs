@@ -17,12 +17,12 @@ mod entries;
 mod event_table;
 mod events;
 mod faults;
-mod fields;
 mod included;
 mod keys;
 mod loader;
-mod model_fields;
 mod normalise;
+mod normalise_call;
+mod normalise_entries;
 mod parse;
 mod pieces;
 mod read;
@@ -44,6 +44,9 @@ pub(crate) use asserts::{AssertForm, FileChecks, file_checks};
 pub(crate) use content::is_image;
 pub(crate) use control::{InitializeForm, LogLevel, level};
 pub use convert_items::extract_terminal;
+pub(crate) use entries::{
+    InputsInTime, MessagesInTime, blocks_in_time, inputs_in_time, messages_in_time, texts_in_time,
+};
 pub use faults::{faults_schema, read_faults};
 pub use included::{Included, check_included, check_names};
 pub(crate) use pieces::{
@@ -59,6 +62,7 @@ pub(crate) use settings::{Commit, Contents, commit, contents};
 pub use symbols::{Symbol, SymbolValue, Symbols};
 pub(crate) use terminal::{NormalizeForm, normalize};
 pub use terminal::{read_terminal, terminal_schema};
+pub(crate) use tool::ExecutionForm;
 
 use cuecard_source::diagnostic::codes;
 use cuecard_source::reader::Format;

@@ -1,8 +1,10 @@
 //! Older forms as the canonical tree, each with its warning and its conversion, before types are read from it.
 
 use super::convert;
+use super::event_table::EventSpec;
 use super::events::META;
 use super::loader::{Alias, Loader, alias, child, member};
+use super::normalise_entries::{self, INPUTS};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -38,14 +40,17 @@ pub(super) const MARKERS: &[(&str, bool)] = &[
     ("merge", false),
 ];
 
-/// Keys of events that may stand beside them.
-const BESIDE: &[(&str, &str)] = &[
-    ("userEdits", "at"),
-    ("userCommand", "at"),
-    ("userCancelSession", "at"),
-    ("applyPatch", "at"),
-    ("initialize", "expectedResponse"),
-    ("authenticate", "expectedResponse"),
+/// Events whose body need be no mapping.
+pub(super) const SCALARS: &[&str] = &[
+    "llmResponse",
+    "userInputs",
+    "userCancelSession",
+    "baseTimeDelta",
+    "screenshot",
+    "log",
+    "status",
+    "complete",
+    "merge",
 ];
 
 /// Objects that should be lists of `{name, value}`.
@@ -66,10 +71,11 @@ pub(super) fn settings(loader: &mut Loader<'_>, root: &mut Node) {
 /// The canonical body of an event: what stands beside it and belongs to it moves into it. `None` if there is no event.
 pub(super) fn body(
     loader: &mut Loader<'_>,
-    event: &str,
+    spec: &EventSpec,
     key: &Member,
     item: Object<'_>,
 ) -> Option<Node> {
+    let event = spec.key;
     let pointer = item.child_pointer(&key.key);
     let mut body = loader.renamed(&key.value, &pointer, META).into_owned();
     if key.key == "assertGit" {
@@ -98,11 +104,14 @@ pub(super) fn body(
     if let Some((marker, has_fields)) = MARKERS.iter().find(|(marker, _)| *marker == event) {
         marked(loader, marker, &mut body, &pointer, item, *has_fields)?;
     }
-    if let ("log", NodeKind::String(_)) = (event, &body.kind) {
-        body = object("message", body.span, body);
+    match (event, &body.kind) {
+        ("log", NodeKind::String(_)) => body = object("message", body.span, body),
+        ("userInputs", _) => normalise_entries::entries(loader, &mut body, &pointer, &INPUTS),
+        _ => {}
     }
-    let beside = BESIDE.iter().find(|(whose, _)| *whose == event);
-    let beside = beside.and_then(|(_, key)| member(item.node, key));
+    let beside = ["at", "expectedResponse"].into_iter();
+    let beside = beside.filter(|key| spec.beside.contains(key));
+    let beside = beside.filter_map(|key| member(item.node, key)).next();
     if let (NodeKind::Object(members), Some(beside)) = (&mut body.kind, beside) {
         let is_inside = members.iter().any(|member| member.key == beside.key);
         match is_inside {
@@ -122,7 +131,7 @@ pub(super) fn body(
 }
 
 /// An object with one key.
-fn object(key: &str, key_span: Span, value: Node) -> Node {
+pub(super) fn object(key: &str, key_span: Span, value: Node) -> Node {
     let span = value.span;
     let key = key.to_owned();
     let member = Member {

@@ -12,7 +12,7 @@ use crate::model::NameGlob;
 use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::reader::Reader;
+use cuecard_source::reader::{Reader, found};
 use cuecard_source::value::{Json, cut, pointer_steps};
 use cuecard_source::values::{self, regular_expression};
 use cuecard_source::{Span, diagnostic::Diagnostic};
@@ -79,6 +79,8 @@ pieces! {
     object: Json = Some(Json::Null), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
         is_object(reader, node, pointer, &name_of(pointer)).then(|| node.to_value())
     };
+    /// What extensions say.
+    meta: Json = Some(Json::Null), meta_of;
     /// A reason to stop of the protocol.
     stop_reason: String = Some(String::new()), acp::stop_reason;
     /// What a prompt is expected to be answered.
@@ -144,7 +146,17 @@ pub(super) fn invalid<'r>(
     reader.error_at(code, span, pointer, message)
 }
 
-fn filled_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
+/// `_meta`.
+pub(super) fn meta_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Json> {
+    if node.as_object().is_none() {
+        let message = format!("`_meta` must be a mapping, not {}", found(node));
+        reader.error_at(codes::TIMELINE_META, node.span, pointer, message);
+        return None;
+    }
+    Some(node.to_value())
+}
+
+pub(super) fn filled_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
     let what = name_of(pointer);
     let text = reader.text_of(node, pointer, &what)?;
     if text.trim().is_empty() {

@@ -1,94 +1,51 @@
 //! What the user does, and the test executor in their place.
 
-use super::content::blocks;
-use super::entries::{INPUTS, entries};
-use super::loader::{Loader, merged};
+use super::loader::{Loader, child, merged};
 use super::pieces::invalid;
 use super::settings::node_span;
-use crate::model::{ApplyPatch, BlockKind, EventKind, UserCommand, UserInput, UserTarget};
+use crate::model::{ApplyPatch, UserCommand, UserInput, UserTarget};
 use cuecard_source::checked;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::Json;
 
 checked!(ApplyPatch, UserCommand);
 
-const TARGETS: &[(&str, UserTarget)] = &[
-    ("tui", UserTarget::Tui),
-    ("webui", UserTarget::WebUi),
-    ("cli", UserTarget::Cli),
-];
-
-/// `target` of an entry, an event or a wrapper.
+/// `target` of an event or a wrapper.
 pub(super) fn target(loader: &mut Loader<'_>, object: Object<'_>) -> Option<UserTarget> {
-    loader.reader.one_of(object, "target", "`target`", TARGETS)
+    let node = loader.reader.get(object, "target")?;
+    loader.decode(node, &object.child_pointer("target"), "`target`")
 }
 
-pub(super) fn inputs(
+/// Gives inputs what stands beside all of them, and looks at keys that are typed.
+pub(super) fn finish_inputs(
     loader: &mut Loader<'_>,
-    body: &Node,
-    pointer: &str,
-    item: Object<'_>,
-    inherited: Option<UserTarget>,
+    inputs: &mut [UserInput],
+    body: Object<'_>,
+    target: Option<UserTarget>,
     meta: &Json,
-) -> Option<EventKind> {
-    let default = target(loader, item).or(inherited);
-    let inputs = entries(loader, body, pointer, &INPUTS, |loader, timed| {
-        let content = blocks(loader, timed.value, &timed.pointer);
-        let (own, is_exact, expected, own_meta) = match timed.object {
-            None => (None, false, Json::Null, Json::Null),
-            Some((node, pointer)) => {
-                let object = Object { node, pointer };
-                (
-                    target(loader, object),
-                    loader.flag(object, "exact").unwrap_or(false),
-                    prompt_response(loader, object),
-                    loader.meta(object),
-                )
-            }
-        };
-        let (blocks, is_plain) = content?;
-        let target = own.or(default);
-        if is_plain
-            && matches!(target, Some(UserTarget::Tui | UserTarget::Cli))
-            && let Some(BlockKind::Text(text)) = blocks.first().map(|block| &block.kind)
-        {
-            super::keys::check(loader, timed.value, &timed.pointer, text);
-        }
-        Some(UserInput {
-            when: timed.when,
-            blocks,
-            is_plain,
-            target,
-            is_exact,
-            expected_response: expected,
-            meta: merged(meta.clone(), own_meta),
-            span: timed.span,
-        })
-    });
-    if inputs.is_empty() {
-        let is_empty = match &body.kind {
-            NodeKind::Array(items) => items.is_empty(),
-            NodeKind::Null => true,
-            _ => false,
-        };
-        if is_empty {
-            let message = "`userInputs` has no entries";
-            loader.invalid(item.node.span, pointer, message);
-        }
-        return None;
+) {
+    let items = body.node.as_array().unwrap_or_default();
+    if items.is_empty() {
+        loader.invalid(body.node.span, body.pointer, "`userInputs` has no entries");
     }
-    Some(EventKind::UserInputs(inputs))
-}
-
-fn prompt_response(loader: &mut Loader<'_>, object: Object<'_>) -> Json {
-    let node = loader.reader.get(object, "expectedResponse");
-    let answer = node.and_then(|node| {
-        let at = object.child_pointer("expectedResponse");
-        super::acp::prompt_response(&mut loader.reader, node, &at)
-    });
-    answer.unwrap_or_default()
+    for input in inputs {
+        input.target = input.target.or(target);
+        input.meta = merged(meta.clone(), std::mem::take(&mut input.meta));
+        let is_typed = matches!(input.target, Some(UserTarget::Tui | UserTarget::Cli));
+        let idx = items.iter().position(|item| item.span == input.span);
+        if let (true, Some(idx)) = (is_typed && input.is_plain, idx) {
+            let item = &items[idx];
+            let at = loader.item_pointer(item, body.pointer, idx);
+            let (text, key) = match item.as_array() {
+                Some(pair) => (pair.get(1), "1"),
+                None => (item.get("input"), "input"),
+            };
+            if let Some((node, text)) = text.and_then(|node| Some((node, node.as_str()?))) {
+                super::keys::check(loader, node, &child(&at, key), text);
+            }
+        }
+    }
 }
 
 impl ApplyPatch {

@@ -96,6 +96,8 @@ pub struct Media {
     pub source: MediaSource,
     /// `uri`, which is passed on as it is.
     pub uri: Option<String>,
+    /// Where its file is named.
+    pub span: Span,
 }
 
 /// Where the bytes of a [`Media`] are.

@@ -11,9 +11,10 @@ use super::fault::Fault;
 use super::stop_reason::StopReasons;
 use super::tool_use::ToolUse;
 use crate::format::{
-    AssertForm, FileChecks, FileReads, InitializeForm, PermissionForm, absolute_text, file_checks,
-    file_reads, filled, headers, included_path, level, object, pairs, plan_entries,
-    prompt_response, status_code, texts, time, workspace_path,
+    AssertForm, FileChecks, FileReads, InitializeForm, InputsInTime, PermissionForm, absolute_text,
+    blocks_in_time, file_checks, file_reads, filled, headers, included_path, inputs_in_time, level,
+    object, pairs, plan_entries, prompt_response, status_code, texts, texts_in_time, time,
+    workspace_path,
 };
 use cuecard_source::Span;
 use cuecard_source::value::Json;
@@ -40,8 +41,8 @@ pub enum EventKind {
     /// `llmResponse`.
     #[serde(skip)]
     Response(Response),
-    /// `agentToolUse` or a shorthand.
-    #[serde(skip)]
+    /// A call of a tool by the agent.
+    #[serde(rename = "agentToolUse")]
     ToolUse(ToolUse),
     /// The agent changes a file.
     AgentEdits(AgentEdits),
@@ -58,9 +59,12 @@ pub enum EventKind {
     PermissionRequest(#[schemars(with = "PermissionForm")] PermissionRequest),
     /// A notification of an extension.
     Notify(Notify),
-    /// `userInputs`, in order, never empty.
-    #[serde(skip)]
-    UserInputs(Vec<UserInput>),
+    /// What the user says or types, in order, never empty.
+    UserInputs(
+        #[serde(deserialize_with = "inputs_in_time")]
+        #[schemars(with = "InputsInTime")]
+        Vec<UserInput>,
+    ),
     /// The user changes files.
     UserEdits {
         /// A unified diff next to the timeline.
@@ -205,13 +209,14 @@ pub struct Response {
 }
 
 /// An element of a response.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ResponseElement {
-    /// `think`.
-    Think(Vec<Entry<String>>),
-    /// `assistant`. Plain text is a text block.
-    Assistant(Vec<Entry<Block>>),
-    /// `error`.
+    /// What the model thinks.
+    Think(#[serde(deserialize_with = "texts_in_time")] Vec<Entry<String>>),
+    /// What the model says. Plain text is a text block.
+    Assistant(#[serde(deserialize_with = "blocks_in_time")] Vec<Entry<Block>>),
+    /// How the request fails.
     Error(ResponseError),
 }
 
@@ -305,17 +310,17 @@ impl AgentEdits {
 /// The agent plans.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
+#[schemars(extend("required" = ["entries"]))]
 pub struct AgentPlan {
     /// What is planned, never empty.
     #[serde(default, deserialize_with = "plan_entries")]
-    #[schemars(required)]
     pub entries: Vec<PlanEntry>,
     /// Whether it replaces the plan (default: true).
     #[serde(rename = "planUpdate", default = "yes")]
     pub replaces: bool,
 }
 
-fn yes() -> bool {
+pub(super) fn yes() -> bool {
     true
 }
 
@@ -438,15 +443,16 @@ impl UserInput {
     }
 }
 
-/// `target` of a user's event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UserTarget {
-    /// `tui`.
-    Tui,
-    /// `webui`.
-    WebUi,
-    /// `cli`.
-    Cli,
+words! {
+    /// Where the user enters something.
+    pub enum UserTarget {
+        /// A terminal.
+        Tui = "tui",
+        /// A page.
+        WebUi = "webui",
+        /// A command line.
+        Cli = "cli",
+    }
 }
 
 /// The user runs a command.

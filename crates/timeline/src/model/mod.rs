@@ -33,7 +33,8 @@ pub use terminal::{
     BuiltIn, Normalize, Rendering, Replacement, TerminalConfig, TerminalTheme, file_safe,
 };
 pub use tool_use::{
-    ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
+    CallKind, ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus,
+    ToolUse,
 };
 
 use std::path::PathBuf;

@@ -68,7 +68,7 @@ fn findings_about_events() {
             "- llmResponse: [{think: [[1, a, b]]}]",
             "T-LOAD-08",
             Error,
-            "[1, a, b]",
+            "[",
         ),
         ("- userInputs: []", "T-LOAD-08", Error, "userInputs: []"),
         (
