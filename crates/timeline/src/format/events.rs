@@ -1,11 +1,10 @@
 //! The items of `timeline`: which event each is, in whatever form it is written.
 
 use super::convert_items::{self, InlineCall};
-use super::event_table::{EVENTS, EVERYWHERE, EventSpec};
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
 use super::normalise::{self, MARKERS, SCALARS};
-use super::normalise_call::{self, CALL_KEYS};
-use super::response::{self, Draft, SETTINGS};
+use super::normalise_call;
+use super::response::{self, Draft};
 use super::schema::keys_of;
 use super::{convert, user};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
@@ -13,6 +12,7 @@ use crate::model::{
     ApplyPatch, EventKind, Fault, IncludePurpose, Response, ResponseElement, TimelineEvent,
     UserTarget,
 };
+use crate::script::events::{ANSWER_KEYS, CALL_KEYS, EVENTS, EventRow};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -20,6 +20,9 @@ use cuecard_source::reader::{Object, either, first_character, found};
 use cuecard_source::value::{Json, cut};
 
 pub(super) const META: &[Alias] = &[alias("meta", "_meta")];
+
+/// Keys that may stand beside every event.
+const EVERYWHERE: &[&str] = &["_meta", "fault"];
 
 pub(super) const WRAPPERS: &[&str] = &["agentActions", "userActions"];
 
@@ -29,7 +32,7 @@ const EVENT_ALIASES: &[(&str, &str)] = &[("advanceMs", "baseTimeDelta"), ("asser
 /// What one key of an item is.
 #[derive(Clone, Copy)]
 enum Meaning {
-    Event(&'static EventSpec),
+    Event(&'static EventRow),
     Tool,
     Wrapper,
     /// `think`, `assistant` or `error` without its response.
@@ -148,7 +151,7 @@ fn siblings(meaning: Meaning) -> &'static [&'static str] {
         Meaning::Event(spec) => spec.beside,
         Meaning::Tool => CALL_KEYS,
         Meaning::Wrapper => &["target"],
-        Meaning::Element => SETTINGS,
+        Meaning::Element => ANSWER_KEYS,
     }
 }
 

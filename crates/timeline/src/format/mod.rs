@@ -14,7 +14,6 @@ mod control;
 mod convert;
 mod convert_items;
 mod entries;
-mod event_table;
 mod events;
 mod faults;
 mod included;

@@ -1,10 +1,10 @@
 //! Older forms as the canonical tree, each with its warning and its conversion, before types are read from it.
 
 use super::convert;
-use super::event_table::EventSpec;
 use super::events::META;
 use super::loader::{Alias, Loader, alias, child, member};
 use super::normalise_entries::{self, INPUTS};
+use crate::script::EventRow;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -71,7 +71,7 @@ pub(super) fn settings(loader: &mut Loader<'_>, root: &mut Node) {
 /// The canonical body of an event: what stands beside it and belongs to it moves into it. `None` if there is no event.
 pub(super) fn body(
     loader: &mut Loader<'_>,
-    spec: &EventSpec,
+    spec: &EventRow,
     key: &Member,
     item: Object<'_>,
 ) -> Option<Node> {

@@ -5,26 +5,12 @@ use super::events::META;
 use super::loader::{Loader, child, member};
 use super::normalise_entries::{self, PROGRESS};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
+use crate::script::events::CALL_KEYS;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::Object;
 use cuecard_source::value::{Json, cut};
-
-/// Keys that belong to a call and not to its arguments.
-pub(super) const CALL_KEYS: &[&str] = &[
-    "progress",
-    "result",
-    "status",
-    "toolExecution",
-    "toolCallId",
-    "rawInput",
-    "rawArguments",
-    "validate",
-    "kind",
-    "delayMs",
-    "_meta",
-];
 
 fn is_of_call(member: &Member) -> bool {
     CALL_KEYS.contains(&member.key.as_str())

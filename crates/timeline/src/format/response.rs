@@ -15,6 +15,7 @@ use super::{convert, normalise, normalise_call};
 use crate::model::{
     Response, ResponseElement, ResponseError, ServingCount, StopReason, StopReasons, ToolUse,
 };
+use crate::script::events::ANSWER_KEYS;
 use cuecard_source::Span;
 use cuecard_source::checked;
 use cuecard_source::decode::by_hand;
@@ -183,14 +184,11 @@ pub(super) struct Settings {
     refusal: Option<String>,
 }
 
-/// Keys of an answer as a whole.
-pub(super) const SETTINGS: &[&str] = &["usage", "stopReason", "refusal"];
-
 /// Reads them beside an event or in an element.
 fn settings(loader: &mut Loader<'_>, draft: &mut Draft, object: Object<'_>) {
     let mut own = object.node.clone();
     if let NodeKind::Object(members) = &mut own.kind {
-        members.retain(|member| SETTINGS.contains(&member.key.as_str()));
+        members.retain(|member| ANSWER_KEYS.contains(&member.key.as_str()));
     }
     let own: Option<Settings> = loader.decode(&own, object.pointer, "`llmResponse`");
     let Some(own) = own else { return };

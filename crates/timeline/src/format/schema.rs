@@ -5,13 +5,12 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde_json::{Map, json};
 
-use super::event_table::EVENTS;
 use super::events::WRAPPERS;
-use super::normalise_call::CALL_KEYS;
 use super::read::Root;
-use super::response::{ElementForm, SETTINGS, Settings};
+use super::response::{ElementForm, Settings};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
 use crate::model::{EventKind, Fault, ToolUse, UserTarget};
+use crate::script::events::{ANSWER_KEYS, CALL_KEYS, EVENTS};
 use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
 
@@ -203,7 +202,7 @@ fn event() -> Json {
         let beside = spec.beside.iter().map(|key| {
             let schema = match *key {
                 "target" => &target,
-                key if SETTINGS.contains(&key) => &settings["properties"][key],
+                key if ANSWER_KEYS.contains(&key) => &settings["properties"][key],
                 "at" => &json!({"type": ["integer", "null"], "minimum": 0}),
                 "expectedResponse" => &json!({"type": ["object", "null"]}),
                 key => &call["properties"][key],
