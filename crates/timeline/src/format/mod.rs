@@ -50,7 +50,7 @@ pub use faults::{faults_schema, read_faults};
 pub use included::{Included, check_included, check_names};
 pub(crate) use pieces::{
     filled, glob, headers, included_path, object, pairs, pattern, prompt_response, texts, time,
-    within, workspace_path,
+    workspace_path,
 };
 pub use read::{Read, ReadOptions, read};
 pub(crate) use request::{JsonForm, TextTestForm, header_tests, json_checks};

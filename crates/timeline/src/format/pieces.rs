@@ -95,36 +95,15 @@ pieces! {
     };
 }
 
-/// A whole number between two others.
-pub(crate) fn within<'de, D, T, const LEAST: u64, const MOST: u64>(
-    deserializer: D,
-) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: TryFrom<u64> + 'static,
-{
-    let stand_in = T::try_from(LEAST).ok();
-    by_hand(deserializer, stand_in, |reader, node, pointer| {
-        let number = node.as_u64();
-        let number = number.filter(|number| (LEAST..=MOST).contains(number));
-        if number.is_none() {
-            let expected = format!("an integer from {LEAST} to {MOST}");
-            reader.wrong_type(node, pointer, &name_of(pointer), &expected);
-        }
-        T::try_from(number?).ok()
-    })
-}
-
-/// How messages call the value at a pointer.
+/// How messages call the value at a pointer: by its key, with the places in lists behind it.
 pub(super) fn name_of(pointer: &str) -> String {
     let steps: Vec<String> = pointer_steps(pointer).collect();
-    match steps.as_slice() {
-        [.., list, idx] if idx.bytes().all(|byte| byte.is_ascii_digit()) => {
-            format!("`{}[{idx}]`", cut(list, 100))
-        }
-        [.., key] => format!("`{}`", cut(key, 100)),
-        [] => "this".to_owned(),
-    }
+    let is_index = |step: &String| step.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(key) = steps.iter().rposition(|step| !is_index(step)) else {
+        return "this".to_owned();
+    };
+    let indexes = steps[key + 1..].iter().map(|idx| format!("[{idx}]"));
+    format!("`{}{}`", cut(&steps[key], 100), indexes.collect::<String>())
 }
 
 /// Where an item of a list stands in the file as written.
