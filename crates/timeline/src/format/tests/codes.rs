@@ -70,7 +70,7 @@ fn findings_about_events() {
             Error,
             "[",
         ),
-        ("- userInputs: []", "T-LOAD-08", Error, "userInputs: []"),
+        ("- userInputs: []", "T-LOAD-08", Error, "[]"),
         (
             "- runCmd: {cmd: a, command: b}",
             "T-LOAD-08",
