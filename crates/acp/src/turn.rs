@@ -445,7 +445,7 @@ impl Turn {
         let options: Vec<Json> = request
             .options
             .iter()
-            .map(|option| json!({"optionId": option.id, "name": option.label, "kind": option.kind}))
+            .map(|option| json!({"optionId": option.id, "name": option.label, "kind": option.kind.as_str()}))
             .collect();
         let mut params =
             json!({"sessionId": &*self.session.id, "toolCall": call, "options": options});
@@ -491,8 +491,9 @@ impl Turn {
             self.differs(codes::ACP_PERMISSION, event_idx, message)
                 .await;
             let mut options = request.options.iter();
-            let is_refused = !options
-                .any(|option| outcome["optionId"] == option.id && option.kind.starts_with("allow"));
+            let is_refused = !options.any(|option| {
+                outcome["optionId"] == option.id && option.kind.as_str().starts_with("allow")
+            });
             self.refused.extend(requested.filter(|_| is_refused));
         }
         match self.cancel.is_cancelled() {

@@ -344,7 +344,9 @@ fn acts_of(kind: &EventKind, part: EventPart) -> Vec<StepAct> {
             let paths: Vec<&str> = reads.iter().map(|read| read.path.as_str()).collect();
             log(format!("read: {}", paths.join(", ")))
         }
-        (EventKind::Notify(notify), _) => log(format!("notify: {}", notify.method)),
+        (kind, EventPart::Whole) if PlayerKind::Rest.cell(kind).act == Act::Acts => {
+            log(format!("{}: {}", kind.as_str(), kind.summary()))
+        }
         _ => Vec::new(),
     }
 }

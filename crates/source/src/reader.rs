@@ -163,6 +163,18 @@ impl<'a> Reader<'a> {
         self.format
     }
 
+    /// Reads a part of another format.
+    pub fn with_format<T>(
+        &mut self,
+        format: &'static Format,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = std::mem::replace(&mut self.format, format);
+        let value = read(self);
+        self.format = outer;
+        value
+    }
+
     /// The value of a field, if it is there.
     pub fn get<'n>(&self, object: Object<'n>, key: &str) -> Option<&'n Node> {
         let node = object.get(key)?;

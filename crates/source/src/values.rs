@@ -1,5 +1,6 @@
 //! Values that several formats have: JSONPaths, regular expressions, JSON Schemas.
 
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -13,36 +14,64 @@ use crate::json::{Node, NodeKind};
 use crate::matching::schema_validator;
 use crate::value::{Json, cut, pointer_steps, push_pointer};
 
+/// A type of integers, or of those that may be absent.
+pub trait Integer: Sized + 'static {
+    /// The number, if it fits.
+    fn of(number: i64) -> Option<Self>;
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {$(
+        impl Integer for $type {
+            fn of(number: i64) -> Option<Self> {
+                Self::try_from(number).ok()
+            }
+        }
+    )*};
+}
+
+integers! { u8 u16 u32 u64 usize i32 i64 }
+
+impl<T: Integer> Integer for Option<T> {
+    fn of(number: i64) -> Option<Self> {
+        T::of(number).map(Some)
+    }
+}
+
 /// Reads an integer from `LEAST` to `MOST`, but for 0 if it may be negative: for `#[serde(deserialize_with)]`.
 ///
 /// # Errors
 /// It is none.
-pub fn integer<
-    'de,
-    const LEAST: i64,
-    const MOST: i64,
-    D: Deserializer<'de>,
-    T: TryFrom<i64> + 'static,
->(
+pub fn integer<'de, const LEAST: i64, const MOST: i64, D: Deserializer<'de>, T: Integer>(
     deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    by_hand(deserializer, None, |reader, node, pointer| {
-        let number = node
-            .to_value()
-            .as_i64()
-            .filter(|number| (LEAST..=MOST).contains(number) && (LEAST >= 0 || *number != 0));
-        if number.is_none() {
-            let key = pointer.rsplit('/').next().unwrap_or_default();
-            let sign = if LEAST < 0 { ", but for 0" } else { "" };
-            let message = format!(
-                "`{key}` must be an integer from {LEAST} to {MOST}{sign}, not {}",
-                found(node)
-            );
-            let code = reader.format().value;
-            reader.error_at(code, node.span, pointer, message);
-        }
-        number.map(|number| T::try_from(number).ok())
+) -> Result<T, D::Error> {
+    by_hand(deserializer, T::of(LEAST), |reader, node, pointer| {
+        integer_of(reader, node, pointer, LEAST..=MOST).and_then(T::of)
     })
+}
+
+/// The integer that a value must be. Reports if it is none of these.
+pub fn integer_of(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    range: RangeInclusive<i64>,
+) -> Option<i64> {
+    let (least, most) = (*range.start(), *range.end());
+    let number = node.to_value().as_i64();
+    let number = number.filter(|number| range.contains(number) && (least >= 0 || *number != 0));
+    if number.is_none() {
+        let key = pointer_steps(pointer).last().unwrap_or_default();
+        let sign = if least < 0 { ", but for 0" } else { "" };
+        let found = found(node);
+        let message = format!(
+            "`{}` must be an integer from {least} to {most}{sign}, not {found}",
+            cut(&key, 100)
+        );
+        let code = reader.format().value;
+        reader.error_at(code, node.span, pointer, message);
+    }
+    number
 }
 
 /// A JSONPath with whether it is singular: RFC 9535 lets only singular queries be compared, so the

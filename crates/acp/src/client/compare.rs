@@ -629,7 +629,7 @@ pub(super) fn permission_difference(wanted: &PermissionRequest, came: &Json) -> 
     let offered = came["options"].as_array().map_or(&[][..], Vec::as_slice);
     let is_it = |option: &PermissionOption, offered: &Json| {
         offered["optionId"] == option.id
-            && offered["kind"] == option.kind
+            && offered["kind"] == option.kind.as_str()
             && offered["name"] == option.label
     };
     let options = shown(&came["options"]);
@@ -638,6 +638,7 @@ pub(super) fn permission_difference(wanted: &PermissionRequest, came: &Json) -> 
     let mut wanted_options = wanted.options.iter();
     if let Some(lost) = wanted_options.find(|option| !is_offered(option)) {
         let PermissionOption { id, label, kind } = lost;
+        let kind = kind.as_str();
         let note = format!("it lacks the option `{label}` (`{id}`, {kind}): it has {options}");
         return Some(of_request(note));
     }

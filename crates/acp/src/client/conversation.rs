@@ -615,7 +615,9 @@ fn choose(request: &PermissionRequest, id: &str, offered: &[Json]) -> Option<Jso
     let kind = request.options.iter().find(|option| option.id == id);
     let by_kind = || {
         let kind = &kind?.kind;
-        offered.iter().find(|option| option["kind"] == *kind)
+        offered
+            .iter()
+            .find(|option| option["kind"] == kind.as_str())
     };
     by_id
         .or_else(by_kind)

@@ -1,7 +1,7 @@
 //! Blocks of content as the wire has them.
 
 use cuecard_source::value::Json;
-use cuecard_timeline::model::{PlanEntry, PlanPriority};
+use cuecard_timeline::model::PlanEntry;
 use cuecard_timeline::script::without_line_end;
 use serde_json::json;
 
@@ -15,11 +15,7 @@ pub(crate) fn plan(entries: &[PlanEntry]) -> Json {
     let entry = |entry: &PlanEntry| {
         json!({
             "content": entry.content,
-            "priority": match entry.priority {
-                PlanPriority::High => "high",
-                PlanPriority::Medium => "medium",
-                PlanPriority::Low => "low",
-            },
+            "priority": entry.priority.as_str(),
             "status": entry.status.as_str(),
         })
     };

@@ -8,7 +8,7 @@ use cuecard_source::matching::{is_same_json, lack};
 use cuecard_source::value::Json;
 use cuecard_timeline::model::vocabulary::{AbstractTool, call_kind};
 use cuecard_timeline::model::{
-    AgentEdits, EventKind, PermissionDecision, PermissionRequest, ToolStatus, ToolUse,
+    AgentEdits, CallKind, EventKind, PermissionDecision, PermissionRequest, ToolStatus, ToolUse,
 };
 use serde_json::json;
 
@@ -76,7 +76,7 @@ pub(crate) fn is_refusal(request: &PermissionRequest) -> bool {
         PermissionDecision::Cancelled => true,
         PermissionDecision::Selected(id) => {
             let mut options = request.options.iter();
-            options.any(|option| option.id == *id && option.kind.starts_with("reject"))
+            options.any(|option| option.id == *id && option.kind.as_str().starts_with("reject"))
         }
     }
 }
@@ -174,7 +174,7 @@ pub(crate) fn other_call(wanted: &ToolUse, described: &Json) -> Option<String> {
 fn other_kind(wanted: &ToolUse, described: &str) -> Option<String> {
     let is_known = AbstractTool::named(&wanted.tool).is_some();
     let of_tool = || is_known.then(|| call_kind(&wanted.tool, &wanted.args));
-    let kind = wanted.kind.as_deref().or_else(of_tool)?;
+    let kind = wanted.kind.map(CallKind::as_str).or_else(of_tool)?;
     // An agent need not say it, unless the author does.
     let is_said = wanted.kind.is_some() || described != "other";
     let is_other = kind != described && is_said;

@@ -2,7 +2,7 @@
 
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::vocabulary::call_kind;
-use cuecard_timeline::model::{AgentEdits, ToolExecutionKind, ToolUse};
+use cuecard_timeline::model::{AgentEdits, CallKind, ToolExecutionKind, ToolUse};
 use serde_json::json;
 
 use super::content;
@@ -36,7 +36,7 @@ pub(crate) fn plan(entries: Json, meta: &Json) -> Json {
 
 /// Returns the kind of a tool call: `execute`.
 pub(crate) fn kind(call: &ToolUse) -> &str {
-    let own = call.kind.as_deref();
+    let own = call.kind.map(CallKind::as_str);
     own.unwrap_or_else(|| call_kind(&call.tool, &call.args))
 }
 

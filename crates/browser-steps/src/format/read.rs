@@ -7,9 +7,7 @@ use serde_json::Map;
 
 use super::url::{UrlProblem, check};
 use super::{FORMAT, variables};
-use crate::model::{
-    BrowserAction, BrowserOptions, BrowserScenario, LONGEST_ACTION_MS, whole_number,
-};
+use crate::model::{BrowserAction, BrowserOptions, BrowserScenario, LONGEST_ACTION_MS};
 use cuecard_source::decode::{Input, decode};
 use cuecard_source::detect::{FileKind, detect};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
@@ -18,6 +16,7 @@ use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Object, Reader, first_character, found};
 use cuecard_source::value::fields::{Field, TEXT, field, required};
 use cuecard_source::value::{Json, cut};
+use cuecard_source::values::integer_of;
 use cuecard_source::{SourceFile, Span};
 
 /// The most actions, the longest one in characters, and the longest file in bytes.
@@ -280,7 +279,8 @@ fn action(
         let timeout = reader.get(object, "timeoutMs");
         let timeout_ms = timeout.and_then(|node| {
             let pointer = object.child_pointer("timeoutMs");
-            whole_number(reader, node, &pointer, 1..=LONGEST_ACTION_MS)
+            let number = integer_of(reader, node, &pointer, 1..=LONGEST_ACTION_MS)?;
+            u64::try_from(number).ok()
         });
         let optional = reader
             .flag(object, "optional", "`optional`")

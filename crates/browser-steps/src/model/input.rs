@@ -1,6 +1,5 @@
 //! A URL with plain-language actions.
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -11,13 +10,14 @@ use cuecard_source::diagnostic::codes;
 use cuecard_source::json::Node;
 use cuecard_source::reader::{Object, Reader, found};
 use cuecard_source::value::Json;
+use cuecard_source::values::integer;
 use cuecard_source::{SourceFile, Span, checked};
 
 checked!(always BrowserOptions, Provider);
 
 /// The longest times, in milliseconds.
-const LONGEST_PARSE: u64 = 3_600_000;
-pub(crate) const LONGEST_ACTION_MS: u64 = 600_000;
+const LONGEST_PARSE: i64 = 3_600_000;
+pub(crate) const LONGEST_ACTION_MS: i64 = 600_000;
 
 /// How many attributes a model may see too, and how long a word is at most.
 const MOST_ATTRIBUTES: usize = 50;
@@ -61,15 +61,15 @@ pub struct BrowserAction {
 #[schemars(rename = "Options")]
 pub struct BrowserOptions {
     /// How long the whole parse may take, in milliseconds (default: 300000).
-    #[serde(deserialize_with = "within::<1, LONGEST_PARSE, _, _>")]
+    #[serde(deserialize_with = "integer::<1, LONGEST_PARSE, _, _>")]
     #[schemars(range(min = 1, max = 3_600_000))]
     pub timeout_ms: u64,
     /// How long an action may take, in milliseconds (default: 30000).
-    #[serde(deserialize_with = "within::<1, LONGEST_ACTION_MS, _, _>")]
+    #[serde(deserialize_with = "integer::<1, LONGEST_ACTION_MS, _, _>")]
     #[schemars(range(min = 1, max = 600_000))]
     pub action_timeout_ms: u64,
     /// How long an assertion may take to hold, in milliseconds (default: 5000).
-    #[serde(deserialize_with = "within::<1, LONGEST_ACTION_MS, _, _>")]
+    #[serde(deserialize_with = "integer::<1, LONGEST_ACTION_MS, _, _>")]
     #[schemars(range(min = 1, max = 600_000))]
     pub assert_timeout_ms: u64,
     /// The size of the page in CSS pixels (default: 1280 × 720).
@@ -89,11 +89,11 @@ pub struct BrowserOptions {
     #[schemars(range(min = 0, max = 1))]
     pub min_confidence: f64,
     /// Replies of a model for one sentence (default: 3).
-    #[serde(deserialize_with = "within::<1, 10, _, _>")]
+    #[serde(deserialize_with = "integer::<1, 10, _, _>")]
     #[schemars(range(min = 1, max = 10))]
     pub max_replies: u64,
     /// Characters for the text of a page (default: 24000).
-    #[serde(deserialize_with = "within::<500, 1_000_000, _, _>")]
+    #[serde(deserialize_with = "integer::<500, 1_000_000, _, _>")]
     #[schemars(range(min = 500, max = 1_000_000))]
     pub prompt_budget: usize,
     /// What a failed action does (default: stop).
@@ -132,23 +132,6 @@ impl Default for BrowserOptions {
     }
 }
 
-/// Reads an integer from `LEAST` to `MOST`.
-fn within<
-    'de,
-    const LEAST: u64,
-    const MOST: u64,
-    D: Deserializer<'de>,
-    T: TryFrom<u64> + 'static,
->(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let stand_in = T::try_from(LEAST).ok();
-    by_hand(deserializer, stand_in, |reader, node, pointer| {
-        let number = whole_number(reader, node, pointer, LEAST..=MOST)?;
-        T::try_from(number).ok()
-    })
-}
-
 /// Reads a number from 0 to 1.
 fn confidence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     by_hand(deserializer, Some(0.0), |reader, node, pointer| {
@@ -164,27 +147,6 @@ fn confidence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Erro
         }
         number
     })
-}
-
-/// The number at a key of an option, if it is one of these; else that is reported.
-pub(crate) fn whole_number(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    pointer: &str,
-    range: RangeInclusive<u64>,
-) -> Option<u64> {
-    let number = node.as_u64().filter(|number| range.contains(number));
-    if number.is_none() {
-        let key = pointer.rsplit('/').next().unwrap_or_default();
-        let message = format!(
-            "`{key}` must be a whole number from {} to {}, not {}",
-            range.start(),
-            range.end(),
-            found(node)
-        );
-        invalid(reader, node, pointer, message);
-    }
-    number
 }
 
 fn invalid(reader: &mut Reader<'_>, node: &Node, pointer: &str, message: String) {
@@ -260,11 +222,11 @@ impl Provider {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct Viewport {
     /// Width in CSS pixels.
-    #[serde(deserialize_with = "within::<1, 10_000, _, _>")]
+    #[serde(deserialize_with = "integer::<1, 10_000, _, _>")]
     #[schemars(range(min = 1, max = 10_000))]
     pub width: u32,
     /// Height in CSS pixels.
-    #[serde(deserialize_with = "within::<1, 10_000, _, _>")]
+    #[serde(deserialize_with = "integer::<1, 10_000, _, _>")]
     #[schemars(range(min = 1, max = 10_000))]
     pub height: u32,
 }

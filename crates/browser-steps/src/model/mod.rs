@@ -13,11 +13,11 @@ pub use events::{
     BrowserResult, browser_call, browser_events, browser_notes, browser_opened, browser_opening,
     browser_result,
 };
+pub(crate) use input::LONGEST_ACTION_MS;
 pub use input::{
     BrowserAction, BrowserOptions, BrowserScenario, OnDialog, OnFailure, Provider, ProviderKind,
     TranslatorChoice, Viewport,
 };
-pub(crate) use input::{LONGEST_ACTION_MS, whole_number};
 pub use observed::{Dialog, Download, Observed};
 pub use steps_file::{
     ErrorInfo, OLDER_VERSION, ParseStatus, STEPS_VERSION, Severity, StepContext, StepElement,

@@ -466,7 +466,7 @@ impl<'a> Executor<'a> {
             }
             (EventKind::UserEdits { patch, .. }, _) => self.patch(event_idx, patch, None).await,
             (EventKind::ApplyPatch(patch), _) => {
-                self.patch(event_idx, &patch.path, patch.commit.as_deref())
+                self.patch(event_idx, &patch.path, patch.commit().as_deref())
                     .await;
             }
             (EventKind::UserCommand(command), _) => self.command(event_idx, command).await,

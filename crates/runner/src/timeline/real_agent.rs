@@ -10,7 +10,7 @@ use cuecard_runtime::programs::Programs;
 use cuecard_runtime::text_file::io_reason;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_timeline::model::{EventKind, ServerMode};
-use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
+use cuecard_timeline::script::{Lane, StepRole, TerminalStep};
 use cuecard_workspace::changes::FolderChanges;
 use cuecard_workspace::commands::{CommandRequest, run};
 
@@ -149,7 +149,7 @@ impl Executor<'_> {
     pub(super) async fn await_real_agent(&mut self, step: &TerminalStep) {
         let event_idx = step.scheduled.event_idx;
         let event = &self.script.timeline.events[event_idx];
-        let lane = lane_of(event);
+        let lane = event.kind.row().lane;
         let is_clock = matches!(
             event.kind,
             EventKind::BaseTimeDelta(_) | EventKind::SessionStart(_)

@@ -8,7 +8,7 @@ use cuecard_service::{MockService, RunningService, ServiceOptions, TraceOutput};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::{EventKind, LocatedCheck, Timeline};
-use cuecard_timeline::script::{Lane, StepRole, TerminalStep, lane_of};
+use cuecard_timeline::script::{Lane, StepRole, TerminalStep};
 use cuecard_trace::Event;
 use serde_json::json;
 
@@ -221,7 +221,7 @@ impl Executor<'_> {
     /// ends before that.
     pub(super) async fn await_simulation(&mut self, step: &TerminalStep) -> bool {
         let event_idx = step.scheduled.event_idx;
-        let lane = lane_of(&self.script.timeline.events[event_idx]);
+        let lane = self.script.timeline.events[event_idx].kind.row().lane;
         let is_prompt = step.role == StepRole::Prompt;
         if step.role == StepRole::History || lane == Lane::Agent {
             return true;

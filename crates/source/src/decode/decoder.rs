@@ -420,7 +420,11 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
             NodeKind::String(name) => (name, VariantValue::None),
             NodeKind::Object(members) => match members.as_slice() {
                 [member] => (&member.key, VariantValue::Member(member)),
-                _ => return Err(self.wrong_type("an object with one key")),
+                _ => {
+                    let names: Vec<_> = variants.iter().map(|name| format!("`{name}`")).collect();
+                    let message = format!(" must have one key, of {}", either(&names));
+                    return Err(DecodeError::new(|format| format.wrong_type, message));
+                }
             },
             _ => return Err(self.wrong_type("a string")),
         };

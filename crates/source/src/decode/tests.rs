@@ -148,7 +148,7 @@ fn each_mistake_is_told_with_its_place() {
         ),
         (
             r#"{"cmd": "", "events": [{"say": "a", "stop": null}]}"#,
-            "error C-FIELD-02 /events/0 '{' `events[0]` must be an object with one key, not an object",
+            "error C-FIELD-02 /events/0 '{' `events[0]` must have one key, of `stop`, `say`, `move` or `run`",
         ),
         (
             r#"{"cmd": "", "events": ["say"]}"#,

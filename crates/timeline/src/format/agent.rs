@@ -1,200 +1,262 @@
 //! What the agent does beside answers and calls: edits, plans, reads, requests for permission.
 
-use super::content::{is_absolute, plan_entries};
-use super::fields;
-use super::loader::{Alias, Loader, alias, also};
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
+use super::FORMAT;
+use super::content::is_absolute;
+use super::pieces::{filled, invalid, object};
+use super::settings::node_span;
 use crate::model::{
-    AgentEdits, AgentPlan, EventKind, FileRead, Notify, PermissionDecision, PermissionOption,
-    PermissionRequest,
+    AgentEdits, AgentPlan, CallKind, FileRead, Notify, PermissionDecision, PermissionKind,
+    PermissionOption, PermissionRequest, PlanEntry,
 };
+use cuecard_source::checked;
+use cuecard_source::decode::{Spanned, by_hand};
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::Node;
-use cuecard_source::reader::{Object, either, found};
-use cuecard_source::value::cut;
+use cuecard_source::reader::{Format, Object, Reader};
+use cuecard_source::value::{Json, cut};
 
-const EDIT_ALIASES: &[Alias] = &[alias("old_text", "oldText"), alias("new_text", "newText")];
+checked!(AgentPlan, FileRead, FileReads, Notify);
+checked!(always AgentEdits);
 
-pub(super) fn edits(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<EventKind> {
-    loader.n_calls += 1;
-    let call_id = format!("call_{}", loader.n_calls);
-    let what = "`agentEdits`";
-    let body = loader.mapping(body, pointer, what, fields::AGENT_EDITS, EDIT_ALIASES)?;
-    let object = Object {
-        node: &body,
-        pointer,
-    };
-    let path = loader.required(object, "path", what, "path: …");
-    let lines_added = loader.count(object, "linesAdded");
-    let lines_removed = loader.count(object, "linesRemoved");
-    let old_text = loader.text(object, "oldText");
-    let new_text = loader.text(object, "newText");
-    let description = loader.text(object, "description");
-    if old_text.is_some() && loader.reader.get(object, "newText").is_none() {
-        let message = "`agentEdits` has `oldText` and no `newText`";
-        loader
-            .error(codes::TIMELINE_SHAPE, body.span, pointer, message)
-            .help = Some("add newText: \"\" if the text is removed".to_owned());
-        return None;
-    }
-    let says_nothing = new_text.is_none() && lines_added.is_none() && lines_removed.is_none();
-    if says_nothing && loader.reader.get(object, "newText").is_none() {
-        loader.reader.required(
-            object,
-            "linesAdded",
-            what,
-            "linesAdded and linesRemoved, or newText",
-        );
-        return None;
-    }
-    Some(EventKind::AgentEdits(AgentEdits {
-        path: path?,
-        lines_added,
-        lines_removed,
-        old_text,
-        new_text,
-        description,
-        call_id,
-    }))
-}
-
-pub(super) fn plan(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<EventKind> {
-    let body = loader.mapping(body, pointer, "`agentPlan`", fields::AGENT_PLAN, &[])?;
-    let object = Object {
-        node: &body,
-        pointer,
-    };
-    let replaces = loader.flag(object, "planUpdate").unwrap_or(true);
-    let entries = plan_entries(loader, object, "`agentPlan`")?;
-    Some(EventKind::AgentPlan(AgentPlan { entries, replaces }))
-}
-
-pub(super) fn file_reads(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<EventKind> {
-    let what = "`agentFileReads`";
-    let body = loader.mapping(body, pointer, what, fields::FILE_READS, &[])?;
-    let object = Object {
-        node: &body,
-        pointer,
-    };
-    loader
-        .reader
-        .required(object, "files", what, "files: [{path: /…}]")?;
-    let items = loader.list(object, "files");
-    let n_items = items.len();
-    if n_items == 0 {
-        let is_list = body
-            .get("files")
-            .is_some_and(|node| node.as_array().is_some());
-        if is_list {
-            loader.invalid(body.span, pointer, "`agentFileReads` has no files");
+impl AgentEdits {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        let what = "`agentEdits`";
+        let has = |key: &str| reader.get(object, key).is_some();
+        if has("oldText") && !has("newText") {
+            let message = "`agentEdits` has `oldText` and no `newText`";
+            invalid(reader, object.node.span, object.pointer, message).help =
+                Some("add newText: \"\" if the text is removed".to_owned());
+        } else if !["newText", "linesAdded", "linesRemoved"]
+            .into_iter()
+            .any(has)
+        {
+            let example = "linesAdded and linesRemoved, or newText";
+            reader.required(object, "linesAdded", what, example);
         }
-        return None;
     }
-    let files: Vec<FileRead> = items
-        .into_iter()
-        .filter_map(|(item, pointer)| {
-            let what = "an entry of `files`";
-            let node = loader.mapping(item, &pointer, what, fields::FILE_READ, &[])?;
-            let object = Object {
-                node: &node,
-                pointer: &pointer,
-            };
-            let path = loader.required(object, "path", what, "path: /…")?;
-            let expected_content = loader.text(object, "expectedContent");
-            if !is_absolute(&path) {
-                let at = object.child_pointer("path");
-                let span = object.get("path").map_or(node.span, |node| node.span);
-                let message = format!(
-                    "the protocol requires absolute paths, and `{}` is relative",
-                    cut(&path, 60)
-                );
-                loader.error(codes::TIMELINE_ACP_PATH, span, &at, message);
+}
+
+/// What a plan's mistakes are called.
+static PLAN: Format = Format {
+    missing: codes::TIMELINE_PLAN,
+    wrong_type: codes::TIMELINE_PLAN,
+    value: codes::TIMELINE_PLAN,
+    ..FORMAT
+};
+
+/// Reads the entries of a plan.
+pub(crate) fn plan_entries<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<PlanEntry>, D::Error> {
+    by_hand(deserializer, Some(Vec::new()), plan)
+}
+
+/// The entries of a plan.
+pub(super) fn plan(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<PlanEntry>> {
+    reader.with_format(&PLAN, |reader| reader.decode(node, pointer, "`entries`"))
+}
+
+/// Reports a plan without entries.
+pub(super) fn check_plan(reader: &mut Reader<'_>, object: Object<'_>, whose: &str) {
+    let entries = reader.get(object, "entries");
+    if entries.is_none_or(|entries| entries.as_array() == Some(&[])) {
+        let message = format!("{whose} has no entries");
+        let (span, pointer) = (object.node.span, object.pointer);
+        reader.error_at(codes::TIMELINE_PLAN, span, pointer, message);
+    }
+}
+
+impl AgentPlan {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        check_plan(reader, object, "`agentPlan`");
+    }
+}
+
+/// Files that the agent reads through the client.
+#[derive(Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+pub(crate) struct FileReads {
+    /// The files.
+    files: Vec<FileRead>,
+}
+
+/// Reads the files that an agent reads.
+pub(crate) fn file_reads<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<FileRead>, D::Error> {
+    <FileReads as Deserialize>::deserialize(deserializer).map(|reads| reads.files)
+}
+
+impl FileReads {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        if object.get("files").and_then(Node::as_array) == Some(&[]) {
+            let message = "`agentFileReads` has no files";
+            invalid(reader, object.node.span, object.pointer, message);
+        }
+    }
+}
+
+impl FileRead {
+    fn check(&mut self, _: &mut Reader<'_>, object: Object<'_>) {
+        self.span = object.node.span;
+    }
+}
+
+/// Reads a path, which the protocol wants absolute.
+pub(crate) fn absolute_text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<String, D::Error> {
+    by_hand(
+        deserializer,
+        Some(String::new()),
+        |reader, node, pointer| {
+            let text = reader.text_of(node, pointer, &super::pieces::name_of(pointer))?;
+            if text.trim().is_empty() {
+                invalid(reader, node.span, pointer, "`path` is empty");
                 return None;
             }
-            Some(FileRead {
-                path,
-                expected_content,
-                span: node.span,
-            })
-        })
-        .collect();
-    (files.len() == n_items).then_some(EventKind::AgentFileReads(files))
-}
-
-pub(super) fn notify(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<EventKind> {
-    let body = loader.mapping(body, pointer, "`notify`", fields::NOTIFY, &[])?;
-    let object = Object {
-        node: &body,
-        pointer,
-    };
-    let method = loader.required(object, "method", "`notify`", "method: _vendor/name")?;
-    if !method.starts_with('_') {
-        let at = object.child_pointer("method");
-        let span = object.get("method").map_or(body.span, |node| node.span);
-        let message = format!(
-            "an extension notification must start with an underscore, and `{}` does not",
-            cut(&method, 60)
-        );
-        loader
-            .error(codes::TIMELINE_ACP_NOTIFY, span, &at, message)
-            .help = Some(format!("write `_{}`", cut(&method, 60)));
-        return None;
-    }
-    Some(EventKind::Notify(Notify {
-        method,
-        params: loader.any(object, "params"),
-    }))
-}
-
-const OPTION_ALIASES: &[Alias] = &[also("optionId", "id"), also("name", "label")];
-
-const OPTION_KINDS: &[&str] = &["allow_once", "allow_always", "reject_once", "reject_always"];
-
-pub(super) fn permission(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<EventKind> {
-    let what = "`agentPermissionRequest`";
-    let body = loader.mapping(body, pointer, what, fields::PERMISSION, &[])?;
-    let object = Object {
-        node: &body,
-        pointer,
-    };
-    let session_id = loader.filled(object, "sessionId");
-    let tool_call = match loader.reader.get(object, "toolCall") {
-        Some(node) => {
-            let read_as = kind(loader, node, &object.child_pointer("toolCall"));
-            let mut json = loader.object(object, "toolCall");
-            if let Some(kind) = read_as {
-                json["kind"] = kind.into();
+            if !is_absolute(text) {
+                let message = format!(
+                    "the protocol requires absolute paths, and `{}` is relative",
+                    cut(text, 60)
+                );
+                reader.error_at(codes::TIMELINE_ACP_PATH, node.span, pointer, message);
+                return None;
             }
-            json.is_object().then_some(json)
+            Some(text.to_owned())
+        },
+    )
+}
+
+impl Notify {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        if self.method.starts_with('_') || reader.get(object, "method").is_none() {
+            return;
         }
+        let method = cut(&self.method, 60);
+        let message = format!(
+            "an extension notification must start with an underscore, and `{method}` does not"
+        );
+        let (span, at) = (node_span(object, "method"), object.child_pointer("method"));
+        reader
+            .error_at(codes::TIMELINE_ACP_NOTIFY, span, &at, message)
+            .help = Some(format!("write `_{method}`"));
+    }
+}
+
+/// What the mistakes of a request for permission are called.
+static PERMISSION: Format = Format {
+    value: codes::TIMELINE_ACP_PERMISSION,
+    ..FORMAT
+};
+
+/// The agent asks for permission.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PermissionForm {
+    /// The session (default: the current one).
+    #[serde(default, deserialize_with = "filled")]
+    session_id: Option<String>,
+    /// The call that needs permission (default: the next one).
+    #[serde(default, deserialize_with = "object")]
+    #[schemars(with = "BTreeMap<String, Json>")]
+    tool_call: Option<Json>,
+    /// What can be chosen.
+    options: Vec<PermissionOption>,
+    /// What the user decides.
+    decision: Option<Decision>,
+    /// The first option that allows, or rejects, once.
+    granted: Option<Spanned<bool>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Decision {
+    /// What happens.
+    outcome: Outcome,
+    /// The option that is selected.
+    option_id: Option<Spanned<String>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Outcome {
+    Selected,
+    Cancelled,
+}
+
+impl<'de> Deserialize<'de> for PermissionRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(deserializer, None, |reader, node, pointer| {
+            reader.with_format(&PERMISSION, |reader| permission(reader, node, pointer))
+        })
+    }
+}
+
+fn permission(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<PermissionRequest> {
+    let what = "`agentPermissionRequest`";
+    let request = Object { node, pointer };
+    let form: Option<PermissionForm> = reader.decode(node, pointer, what);
+    let read_as = match reader.get(request, "toolCall") {
+        Some(call) => kind(reader, call, &request.child_pointer("toolCall")),
+        None if node.as_object().is_none() => None,
         None => {
             let message = format!("{what} has no `toolCall`: it applies to the next call");
-            let code = codes::TIMELINE_ACP_PERMISSION;
-            loader.warning(code, body.span, pointer, message).help =
-                Some("add toolCall: {toolCallId: …, title: …, kind: edit}".to_owned());
-            Some(cuecard_source::value::Json::Null)
+            let found = reader.warning(codes::TIMELINE_ACP_PERMISSION, node.span, message);
+            found.pointer = Some(pointer.to_owned());
+            found.help = Some("add toolCall: {toolCallId: …, title: …, kind: edit}".to_owned());
+            None
         }
     };
-    let options = options(loader, object, &body)?;
-    let decision = decision(loader, object, &body, &options)?;
-    Some(EventKind::PermissionRequest(PermissionRequest {
-        session_id,
-        tool_call: tool_call?,
-        options,
+    let form = form?;
+    let mut tool_call = form.tool_call.clone().unwrap_or_default();
+    if let Some(kind) = read_as {
+        tool_call["kind"] = kind.into();
+    }
+    let items = node.get("options").and_then(Node::as_array);
+    let items = items.unwrap_or_default();
+    if items.is_empty() {
+        invalid(reader, node.span, pointer, "`options` is empty");
+        return None;
+    }
+    for (idx, (option, item)) in form.options.iter().zip(items).enumerate() {
+        if form.options[..idx]
+            .iter()
+            .any(|known| known.id == option.id)
+        {
+            let at = format!("{}/{idx}/id", request.child_pointer("options"));
+            let id = item.get("id").or(item.get("optionId")).unwrap_or(item);
+            let message = format!("duplicate option id `{}`", cut(&option.id, 40));
+            invalid(reader, id.span, &at, message);
+        }
+    }
+    // What is decided may be an option that is wrong.
+    if form.options.len() < items.len() {
+        return None;
+    }
+    let decision = decision(reader, request, &form)?;
+    Some(PermissionRequest {
+        session_id: form.session_id,
+        tool_call,
+        options: form.options,
         decision,
-    }))
+    })
 }
 
 /// What is sent as the kind of the call, if the protocol doesn't know the one that is written.
-fn kind(loader: &mut Loader<'_>, call: &Node, pointer: &str) -> Option<&'static str> {
+fn kind(reader: &mut Reader<'_>, call: &Node, pointer: &str) -> Option<&'static str> {
     let node = call.get("kind")?;
     let Some(kind) = node.as_str() else {
         let at = format!("{pointer}/kind");
-        loader
-            .reader
-            .wrong_type(node, &at, "`kind` of a call", "a string");
+        reader.wrong_type(node, &at, "`kind` of a call", "a string");
         return None;
     };
-    let is_known = super::tool::KINDS.contains(&kind);
+    let is_known = CallKind::NAMED.iter().any(|(word, _)| *word == kind);
     (!is_known).then(|| {
         let read_as = permission_kind(kind);
         let message = format!(
@@ -202,9 +264,9 @@ fn kind(loader: &mut Loader<'_>, call: &Node, pointer: &str) -> Option<&'static 
             cut(kind, 40)
         );
         let at = format!("{pointer}/kind");
-        loader
-            .warning(codes::TIMELINE_ACP_KIND, node.span, &at, message)
-            .help = Some(format!("write `{read_as}`"));
+        let found = reader.warning(codes::TIMELINE_ACP_KIND, node.span, message);
+        found.pointer = Some(at);
+        found.help = Some(format!("write `{read_as}`"));
         read_as
     })
 }
@@ -224,155 +286,65 @@ fn permission_kind(kind: &str) -> &'static str {
     }
 }
 
-fn options(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    body: &Node,
-) -> Option<Vec<PermissionOption>> {
-    let what = "`agentPermissionRequest`";
-    let example = "options: [{id: allow, label: Allow, kind: allow_once}]";
-    loader.reader.required(object, "options", what, example)?;
-    let items = loader.list(object, "options");
-    let n_items = items.len();
-    let code = codes::TIMELINE_ACP_PERMISSION;
-    if n_items == 0 {
-        if body
-            .get("options")
-            .is_some_and(|node| node.as_array().is_some())
-        {
-            let pointer = object.pointer.to_owned();
-            loader.error(code, body.span, &pointer, "`options` is empty");
-        }
-        return None;
-    }
-    let mut options: Vec<PermissionOption> = Vec::with_capacity(n_items);
-    for (item, pointer) in items {
-        let what = "an option";
-        let fields = fields::PERMISSION_OPTION;
-        let Some(node) = loader.mapping(item, &pointer, what, fields, OPTION_ALIASES) else {
-            continue;
-        };
-        let object = Object {
-            node: &node,
-            pointer: &pointer,
-        };
-        let id = loader.required(object, "id", what, "id: allow");
-        let label = loader.required(object, "label", what, "label: Allow once");
-        let kind = loader.required(object, "kind", what, "kind: allow_once");
-        let (Some(id), Some(label), Some(kind)) = (id, label, kind) else {
-            continue;
-        };
-        let span = |key: &str| object.get(key).map_or(node.span, |node| node.span);
-        if !OPTION_KINDS.contains(&kind.as_str()) {
-            let listed: Vec<String> = OPTION_KINDS
-                .iter()
-                .map(|word| format!("`{word}`"))
-                .collect();
-            let message = format!(
-                "`kind` of an option must be {}, not `{}`",
-                either(&listed),
-                cut(&kind, 40)
-            );
-            let near = did_you_mean(&kind, OPTION_KINDS.iter().copied());
-            let at = object.child_pointer("kind");
-            loader.error(code, span("kind"), &at, message).label =
-                near.map(|word| format!("did you mean `{word}`?"));
-            continue;
-        }
-        if options.iter().any(|known| known.id == id) {
-            let at = object.child_pointer("id");
-            let message = format!("duplicate option id `{}`", cut(&id, 40));
-            loader.error(code, span("id"), &at, message);
-            continue;
-        }
-        options.push(PermissionOption { id, label, kind });
-    }
-    (options.len() == n_items).then_some(options)
-}
-
 fn decision(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    body: &Node,
-    options: &[PermissionOption],
+    reader: &mut Reader<'_>,
+    request: Object<'_>,
+    form: &PermissionForm,
 ) -> Option<PermissionDecision> {
-    let code = codes::TIMELINE_ACP_PERMISSION;
-    let decision = loader.reader.get(object, "decision");
-    let granted = loader.reader.get(object, "granted");
-    let pointer = object.pointer.to_owned();
-    match (decision, granted) {
-        (Some(_), Some(node)) => {
-            let at = object.child_pointer("granted");
+    let id = match (&form.decision, form.granted) {
+        (Some(_), Some(granted)) => {
+            let at = request.child_pointer("granted");
             let message = "`decision` and `granted` can't be combined";
-            loader.error(code, node.span, &at, message).help = Some("keep one of them".to_owned());
-            None
+            invalid(reader, granted.span, &at, message).help = Some("keep one of them".to_owned());
+            return None;
         }
         (None, None) => {
-            let message = "`agentPermissionRequest` has neither `granted` nor `decision`";
-            loader.error(code, body.span, &pointer, message).help =
-                Some("add granted: true, or decision: {outcome: selected, optionId: …}".to_owned());
-            None
-        }
-        (None, Some(node)) => {
-            let granted = loader.flag(object, "granted")?;
-            let kind = if granted { "allow_once" } else { "reject_once" };
-            let chosen = options.iter().find(|option| option.kind == kind);
-            if chosen.is_none() {
-                let at = object.child_pointer("granted");
-                let message = format!(
-                    "`granted: {granted}` chooses the first option of kind `{kind}`, and there is none"
+            // What is wrong with one of them is reported.
+            let is_absent = ["decision", "granted"].map(|key| reader.get(request, key).is_none());
+            if is_absent == [true, true] {
+                let message = "`agentPermissionRequest` has neither `granted` nor `decision`";
+                invalid(reader, request.node.span, request.pointer, message).help = Some(
+                    "add granted: true, or decision: {outcome: selected, optionId: …}".to_owned(),
                 );
-                loader.error(code, node.span, &at, message);
             }
-            Some(PermissionDecision::Selected(chosen?.id.clone()))
+            return None;
         }
-        (Some(node), None) => {
-            let at = object.child_pointer("decision");
-            outcome(loader, node, &at, options)
+        (None, Some(granted)) => {
+            let kind = match granted.value {
+                true => PermissionKind::AllowOnce,
+                false => PermissionKind::RejectOnce,
+            };
+            let chosen = form.options.iter().find(|option| option.kind == kind);
+            if chosen.is_none() {
+                let at = request.child_pointer("granted");
+                let message = format!(
+                    "`granted: {}` chooses the first option of kind `{}`, and there is none",
+                    granted.value,
+                    kind.as_str()
+                );
+                invalid(reader, granted.span, &at, message);
+            }
+            return Some(PermissionDecision::Selected(chosen?.id.clone()));
         }
-    }
-}
-
-fn outcome(
-    loader: &mut Loader<'_>,
-    node: &Node,
-    pointer: &str,
-    options: &[PermissionOption],
-) -> Option<PermissionDecision> {
-    let code = codes::TIMELINE_ACP_PERMISSION;
-    let node = loader.mapping(node, pointer, "`decision`", fields::DECISION, &[])?;
-    let object = Object {
-        node: &node,
-        pointer,
+        (Some(decision), None) if decision.outcome == Outcome::Cancelled => {
+            return Some(PermissionDecision::Cancelled);
+        }
+        (Some(decision), None) => &decision.option_id,
     };
-    let outcome = loader
-        .reader
-        .required(object, "outcome", "`decision`", "outcome: selected")?;
-    let at = object.child_pointer("outcome");
-    match outcome.as_str() {
-        Some("cancelled") => Some(PermissionDecision::Cancelled),
-        Some("selected") => {
-            let id = loader.required(object, "optionId", "`decision`", "optionId: …")?;
-            if options.iter().any(|option| option.id == id) {
-                return Some(PermissionDecision::Selected(id));
-            }
-            let span = node.get("optionId").map_or(node.span, |node| node.span);
-            let near = did_you_mean(&id, options.iter().map(|option| option.id.as_str()));
-            let message = format!("no option has the id `{}`", cut(&id, 40));
-            let label = near.map(|id| format!("did you mean `{id}`?"));
-            let at = object.child_pointer("optionId");
-            loader.error(code, span, &at, message).label = label;
-            None
-        }
-        text => {
-            let near = text.and_then(|text| did_you_mean(text, ["selected", "cancelled"]));
-            let message = format!(
-                "`outcome` must be `selected` or `cancelled`, not {}",
-                found(outcome)
-            );
-            loader.error(code, outcome.span, &at, message).label =
-                near.map(|word| format!("did you mean `{word}`?"));
-            None
-        }
+    let at = request.child_pointer("decision");
+    let Some(id) = id else {
+        let node = request.get("decision")?;
+        let decision = Object { node, pointer: &at };
+        reader.required(decision, "optionId", "`decision`", "optionId: …");
+        return None;
+    };
+    if !form.options.iter().any(|option| option.id == id.value) {
+        let known = form.options.iter().map(|option| option.id.as_str());
+        let near = did_you_mean(&id.value, known);
+        let message = format!("no option has the id `{}`", cut(&id.value, 40));
+        invalid(reader, id.span, &format!("{at}/optionId"), message).label =
+            near.map(|id| format!("did you mean `{id}`?"));
+        return None;
     }
+    Some(PermissionDecision::Selected(id.value.clone()))
 }

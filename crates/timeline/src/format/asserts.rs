@@ -1,503 +1,514 @@
 //! `assert`: each entry is a check of its own.
 
-use super::loader::{Loader, child};
-use super::pieces::pattern_of;
-use super::{fields, model_fields};
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
+use super::FORMAT;
+use super::pieces::{filled, glob, invalid, json_pointer, object, pattern, stop_reason, texts};
+use super::request::{JsonForm, TextTestForm};
 use crate::model::{
-    EventKind, FileText, LocatedCheck, RequestCheck, TimelineAssert, TimelineCheck,
+    FileText, LocatedCheck, NameGlob, RequestCheck, TextTest, TimelineAssert, TimelineCheck,
 };
-use cuecard_source::Span;
-use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::reader::Object;
-use cuecard_source::value::{Json, cut};
+use cuecard_source::checked;
+use cuecard_source::decode::{OneOrMany, by_hand, one_or_many};
+use cuecard_source::diagnostic::{any_error, codes};
+use cuecard_source::json::Node;
+use cuecard_source::reader::{Format, Object, Reader};
+use cuecard_source::value::Json;
+
+checked!(always FileContents);
+
+/// What the mistakes of an assert are called.
+static ASSERT: Format = Format {
+    unknown: codes::TIMELINE_ASSERT_UNKNOWN,
+    ..FORMAT
+};
+
+/// What must hold at this point.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AssertForm {
+    /// Files.
+    fs: Option<FileChecks>,
+    /// The screen.
+    text: Option<ScreenTexts>,
+    /// Structured files.
+    json: Option<JsonFiles>,
+    /// Repositories.
+    git: Option<Git>,
+    /// Sessions.
+    acp: Option<Sessions>,
+    /// Exit code of the last userCommand.
+    exit_code: Option<i64>,
+    /// A screenshot that was taken above.
+    screen: Option<Screen>,
+    /// The request for the model's next turn.
+    request: Option<RequestForm>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileChecks {
+    /// Paths or globs that have a match.
+    #[serde(default, deserialize_with = "texts")]
+    exists: Vec<String>,
+    /// Paths or globs that have none.
+    #[serde(default, deserialize_with = "texts")]
+    not_exists: Vec<String>,
+    /// Texts that files hold.
+    #[serde(default, deserialize_with = "one_or_many")]
+    contains: Vec<FileContents>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+struct FileContents {
+    /// The file.
+    #[serde(deserialize_with = "filled")]
+    path: String,
+    /// Text that it holds.
+    substring: Option<String>,
+    /// Regular expression that it fits.
+    #[serde(default, deserialize_with = "pattern")]
+    #[schemars(with = "String")]
+    regex: Option<Regex>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ScreenTexts {
+    /// What is on the screen or above it.
+    #[serde(default, deserialize_with = "texts")]
+    contains: Vec<String>,
+    /// What is not.
+    #[serde(default, deserialize_with = "texts")]
+    not_contains: Vec<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct JsonFiles {
+    /// A file, a pointer into it, and the value there.
+    #[serde(default, deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<JsonFile>")]
+    file: Vec<JsonFile>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct JsonFile {
+    /// The file.
+    #[serde(deserialize_with = "filled")]
+    path: String,
+    /// JSON pointer (RFC 6901).
+    #[serde(deserialize_with = "json_pointer")]
+    pointer: String,
+    /// The value, which may be null.
+    #[serde(alias = "?equals")]
+    equals: Json,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Git {
+    /// A branch that exists.
+    branch: Option<Name<Branch>>,
+    /// Whether the branch exists (default: true).
+    exists: Option<bool>,
+    /// A remote that exists; a boolean says whether a remote has the branch.
+    remote_exists: Option<RemoteExists>,
+    /// The base that the branch is ahead of (default: main).
+    #[serde(default, deserialize_with = "filled")]
+    commits_ahead_of: Option<String>,
+    /// By how many commits.
+    commit_count: Option<u64>,
+    /// What messages of commits hold.
+    #[serde(default, deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<Commit>")]
+    commit: Vec<Commit>,
+    /// What the message of the newest commit holds.
+    #[serde(default, deserialize_with = "filled")]
+    head_message_contains: Option<String>,
+}
+
+/// A name, or a mapping with it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+#[schemars(untagged, inline)]
+enum Name<T> {
+    String(#[serde(deserialize_with = "filled")] String),
+    Object(T),
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Branch {
+    /// The branch.
+    #[serde(deserialize_with = "filled")]
+    name: String,
+    /// Whether it exists (default: true).
+    exists: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+#[schemars(untagged, inline)]
+enum RemoteExists {
+    String(#[serde(deserialize_with = "filled")] String),
+    Object(Remote),
+    Boolean(bool),
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Remote {
+    /// The remote.
+    #[serde(deserialize_with = "filled")]
+    name: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Commit {
+    /// What the message holds.
+    #[serde(deserialize_with = "filled")]
+    message_contains: String,
+    /// Which commit (default: HEAD).
+    #[serde(rename = "ref", default, deserialize_with = "filled")]
+    reference: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[allow(
+    dead_code,
+    reason = "it is a form to check by; what is written is compared"
+)]
+struct Sessions {
+    /// How the prompts since the last such assert ended.
+    #[serde(default, deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<Session>")]
+    session: Vec<Session>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(
+    dead_code,
+    reason = "it is a form to check by; what is written is compared"
+)]
+struct Session {
+    /// Why the agent stopped.
+    #[serde(default, deserialize_with = "stop_reason")]
+    stop_reason: Option<String>,
+    /// Tokens.
+    #[serde(default, deserialize_with = "object")]
+    #[schemars(with = "std::collections::BTreeMap<String, Json>")]
+    usage: Option<Json>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Screen {
+    /// The screenshot.
+    #[serde(deserialize_with = "filled")]
+    label: String,
+    /// What it holds.
+    #[serde(default, deserialize_with = "texts")]
+    #[schemars(extend("type" = ["string", "array"]))]
+    contains: Vec<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RequestForm {
+    /// The model, with `*` and `?`.
+    #[serde(default, deserialize_with = "glob")]
+    #[schemars(with = "String")]
+    model: Option<NameGlob>,
+    /// The system text.
+    #[schemars(with = "Option<TextTestForm>")]
+    system: Option<TextTest>,
+    /// Tools that the request advertises, and does not.
+    tools: Option<Tools>,
+    /// Values in the body of the request.
+    #[serde(default, deserialize_with = "one_or_many")]
+    #[schemars(with = "OneOrMany<JsonForm>")]
+    json: Vec<JsonForm>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Tools {
+    /// Tools that are advertised.
+    #[serde(default, deserialize_with = "texts")]
+    has: Vec<String>,
+    /// Tools that are not.
+    #[serde(default, deserialize_with = "texts")]
+    has_not: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for TimelineAssert {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(deserializer, None, |reader, node, pointer| {
+            reader.with_format(&ASSERT, |reader| assert(reader, Object { node, pointer }))
+        })
+    }
+}
+
+fn assert(reader: &mut Reader<'_>, whole: Object<'_>) -> Option<TimelineAssert> {
+    let form: AssertForm = reader.decode(whole.node, whole.pointer, "`assert`")?;
+    let mut checks = form.checks(reader, whole);
+    if checks.is_empty() && !any_error(&reader.diagnostics) {
+        let code = codes::TIMELINE_ASSERT_NOTHING;
+        let span = whole.node.span;
+        let found = reader.error_at(code, span, whole.pointer, "this assert is empty");
+        found.help = Some("add a key such as fs: {exists: [README.md]}".to_owned());
+    }
+    checks.sort_by_key(|check| check.span.start);
+    (!checks.is_empty()).then_some(TimelineAssert { checks })
+}
 
 /// The checks found so far.
 type Checks = Vec<LocatedCheck>;
 
-fn add(checks: &mut Checks, check: TimelineCheck, key: &str, span: Span) {
-    checks.push(LocatedCheck {
-        check,
-        key: key.to_owned(),
-        span,
-    });
+/// Adds a check for each value of a key, which stands in `section`: one value, or a list of them.
+fn each<T>(
+    checks: &mut Checks,
+    section: &Node,
+    key: &str,
+    values: impl IntoIterator<Item = T>,
+    check: impl Fn(T) -> TimelineCheck,
+) {
+    let node = key.rsplit('.').next().and_then(|key| section.get(key));
+    let items = node.and_then(Node::as_array);
+    checks.extend(values.into_iter().enumerate().map(|(idx, value)| {
+        let (node, key) = match items {
+            Some(items) => (items.get(idx), format!("{key}[{idx}]")),
+            None => (node, key.to_owned()),
+        };
+        LocatedCheck {
+            check: check(value),
+            key,
+            span: node.unwrap_or(section).span,
+        }
+    }));
 }
 
-pub(super) fn assert(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<EventKind> {
-    let errors = n_errors(loader);
-    let body = mapping(loader, body, pointer, "`assert`", fields::ASSERT)?;
-    let object = Object {
-        node: &body,
-        pointer,
-    };
-    let mut checks = Vec::new();
-    for member in body.members() {
-        let at = child(pointer, &member.key);
-        let node = &member.value;
-        match member.key.as_str() {
-            "fs" => checks.extend(fs(loader, node, &at)),
-            "text" => text(loader, &mut checks, node, &at),
-            "json" => json(loader, &mut checks, node, &at),
-            "git" => git(loader, &mut checks, node, &at),
-            "acp" => acp(loader, &mut checks, node, &at),
-            "exitCode" => {
-                if let Some(code) = loader.integer(object, "exitCode") {
-                    add(
-                        &mut checks,
-                        TimelineCheck::ExitCode(code),
-                        "exitCode",
-                        node.span,
-                    );
+/// Reads checks of files.
+pub(crate) fn file_checks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Checks, D::Error> {
+    by_hand(deserializer, Some(Vec::new()), |reader, node, pointer| {
+        let form = |reader: &mut Reader<'_>| reader.decode(node, pointer, "`fs`");
+        let form: FileChecks = reader.with_format(&ASSERT, form)?;
+        let mut checks = Vec::new();
+        form.add(&mut checks, node);
+        Some(checks)
+    })
+}
+
+impl AssertForm {
+    fn checks(self, reader: &mut Reader<'_>, whole: Object<'_>) -> Checks {
+        let mut checks = Vec::new();
+        let all = &mut checks;
+        let section = |key: &str| whole.get(key).unwrap_or(whole.node);
+        if let Some(files) = self.fs {
+            files.add(all, section("fs"));
+        }
+        if let Some(texts) = self.text {
+            let node = section("text");
+            let (has, omits) = (TimelineCheck::ScreenContains, TimelineCheck::ScreenOmits);
+            each(all, node, "text.contains", texts.contains, has);
+            each(all, node, "text.notContains", texts.not_contains, omits);
+        }
+        if let Some(json) = self.json {
+            each(all, section("json"), "json.file", json.file, |it| {
+                TimelineCheck::JsonFile {
+                    path: it.path,
+                    pointer: it.pointer,
+                    equals: it.equals,
                 }
-            }
-            "screen" => screen(loader, &mut checks, node, &at),
-            "request" => request(loader, &mut checks, node, &at),
-            _ => {}
+            });
         }
-    }
-    finish(loader, checks, errors, &body, pointer)
-}
-
-/// `assertGit`: what belongs under `git`.
-pub(super) fn git_alone(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<EventKind> {
-    let errors = n_errors(loader);
-    let mut checks = Vec::new();
-    git(loader, &mut checks, body, pointer);
-    finish(loader, checks, errors, body, pointer)
-}
-
-fn n_errors(loader: &Loader<'_>) -> usize {
-    loader
-        .reader
-        .diagnostics
-        .iter()
-        .filter(|found| found.severity == cuecard_source::diagnostic::Severity::Error)
-        .count()
-}
-
-fn finish(
-    loader: &mut Loader<'_>,
-    checks: Checks,
-    errors: usize,
-    body: &Node,
-    pointer: &str,
-) -> Option<EventKind> {
-    if checks.is_empty() && n_errors(loader) == errors {
-        let message = "this assert is empty";
-        loader
-            .error(codes::TIMELINE_ASSERT_NOTHING, body.span, pointer, message)
-            .help = Some("add a key such as fs: {exists: [README.md]}".to_owned());
-    }
-    if checks.is_empty() {
-        return None;
-    }
-    Some(EventKind::Assert(Box::new(TimelineAssert { checks })))
-}
-
-/// A mapping of checks; keys that nothing reads are warnings with a code of their own.
-fn mapping(
-    loader: &mut Loader<'_>,
-    node: &Node,
-    pointer: &str,
-    whose: &str,
-    known: &'static [cuecard_source::value::fields::Field],
-) -> Option<Node> {
-    let before = loader.reader.diagnostics.len();
-    let node = loader
-        .mapping(node, pointer, whose, known, &[])?
-        .into_owned();
-    for diagnostic in loader.reader.diagnostics.iter_mut().skip(before) {
-        if diagnostic.code == codes::TIMELINE_UNKNOWN {
-            diagnostic.code = codes::TIMELINE_ASSERT_UNKNOWN;
+        if let Some(git) = self.git {
+            let pointer = whole.child_pointer("git");
+            let node = section("git");
+            git.add(
+                all,
+                reader,
+                Object {
+                    node,
+                    pointer: &pointer,
+                },
+            );
         }
-    }
-    Some(node)
-}
-
-/// What a key holds, which is one thing or a list of them: each with its pointer and the key path of its check.
-fn parts<'n>(
-    loader: &mut Loader<'_>,
-    object: Object<'n>,
-    key: &str,
-    prefix: &str,
-) -> Vec<(&'n Node, String, String)> {
-    let is_list = object
-        .get(key)
-        .is_some_and(|node| node.as_array().is_some());
-    let items = loader.one_or_more(object, key).into_iter().enumerate();
-    items
-        .map(|(idx, (item, pointer))| {
-            let path = match is_list {
-                true => format!("{prefix}.{key}[{idx}]"),
-                false => format!("{prefix}.{key}"),
-            };
-            (item, pointer, path)
-        })
-        .collect()
-}
-
-/// The texts of a key, each with the key path of its check.
-fn each(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    key: &str,
-    prefix: &str,
-) -> Vec<(String, String, Span)> {
-    let what = format!("`{prefix}.{key}`");
-    parts(loader, object, key, prefix)
-        .into_iter()
-        .filter_map(|(item, pointer, path)| {
-            let text = loader.reader.text_of(item, &pointer, &what)?;
-            if text.is_empty() {
-                loader.invalid(item.span, &pointer, format!("an entry of {what} is empty"));
-                return None;
-            }
-            Some((text.to_owned(), path, item.span))
-        })
-        .collect()
-}
-
-/// The mappings of a key, each with its pointer and the key path of its check.
-pub(super) fn mappings(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    key: &str,
-    prefix: &str,
-    known: &'static [cuecard_source::value::fields::Field],
-) -> Vec<(Node, String, String)> {
-    let whose = format!("`{prefix}.{key}`");
-    parts(loader, object, key, prefix)
-        .into_iter()
-        .filter_map(|(item, pointer, path)| {
-            let node = mapping(loader, item, &pointer, &whose, known)?;
-            Some((node, pointer, path))
-        })
-        .collect()
-}
-
-pub(super) fn fs(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Checks {
-    let mut checks = Vec::new();
-    let Some(node) = mapping(loader, node, pointer, "`fs`", fields::ASSERT_FS) else {
-        return checks;
-    };
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    for (path, key, span) in each(loader, object, "exists", "fs") {
-        add(&mut checks, TimelineCheck::FileExists(path), &key, span);
-    }
-    for (path, key, span) in each(loader, object, "notExists", "fs") {
-        add(&mut checks, TimelineCheck::FileAbsent(path), &key, span);
-    }
-    let known = fields::FILE_CONTAINS;
-    for (item, pointer, key) in mappings(loader, object, "contains", "fs", known) {
-        let object = Object {
-            node: &item,
-            pointer: &pointer,
-        };
-        let path = loader.required(object, "path", "`fs.contains`", "path: …");
-        let substring = match object.get("substring").and_then(Node::as_str) {
-            // White space may be what is looked for.
-            Some(text) if !text.is_empty() => Some(text.to_owned()),
-            _ => loader.filled(object, "substring"),
-        };
-        let pattern = match loader.reader.get(object, "regex") {
-            Some(node) => pattern_of(
-                &mut loader.reader,
+        if self.acp.is_some() {
+            let node = section("acp");
+            let written = node.get("session").into_iter();
+            let written = written.flat_map(|it| it.as_array().unwrap_or(std::slice::from_ref(it)));
+            let sessions = written.map(Node::to_value).enumerate();
+            each(
+                all,
                 node,
-                &object.child_pointer("regex"),
-                "`regex`",
-            ),
+                "acp.session",
+                sessions,
+                |(prompt_idx, fields)| TimelineCheck::AcpSession { prompt_idx, fields },
+            );
+        }
+        each(
+            all,
+            whole.node,
+            "exitCode",
+            self.exit_code,
+            TimelineCheck::ExitCode,
+        );
+        each(all, whole.node, "screen", self.screen, |it| {
+            TimelineCheck::Screenshot {
+                label: it.label,
+                contains: it.contains,
+            }
+        });
+        if let Some(request) = self.request {
+            request.add(all, section("request"));
+        }
+        checks
+    }
+}
+
+impl FileContents {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        let given = ["substring", "regex"].map(|key| reader.get(object, key).is_some());
+        let problem = match given {
+            [true, true] => "both `substring` and `regex`",
+            [false, false] => "neither `substring` nor `regex`",
+            _ => {
+                let text = object.get("substring");
+                if let Some(text) = text.filter(|text| text.as_str() == Some("")) {
+                    let at = object.child_pointer("substring");
+                    invalid(reader, text.span, &at, "`substring` is empty");
+                }
+                return;
+            }
+        };
+        let message = format!("`fs.contains` has {problem}");
+        invalid(reader, object.node.span, object.pointer, message);
+    }
+}
+
+impl FileChecks {
+    fn add(self, all: &mut Checks, node: &Node) {
+        each(
+            all,
+            node,
+            "fs.exists",
+            self.exists,
+            TimelineCheck::FileExists,
+        );
+        each(
+            all,
+            node,
+            "fs.notExists",
+            self.not_exists,
+            TimelineCheck::FileAbsent,
+        );
+        each(all, node, "fs.contains", self.contains, |it| {
+            TimelineCheck::FileContains {
+                path: it.path,
+                test: match it.regex {
+                    Some(pattern) => FileText::Regex(pattern),
+                    None => FileText::Substring(it.substring.unwrap_or_default()),
+                },
+            }
+        });
+    }
+}
+
+impl Git {
+    fn add(self, all: &mut Checks, reader: &mut Reader<'_>, git: Object<'_>) {
+        let (name, exists) = match self.branch {
+            Some(Name::String(name)) => (Some(name), None),
+            Some(Name::Object(branch)) => (Some(branch.name), branch.exists),
+            None => (None, None),
+        };
+        let of_branch = ["exists", "remoteExists"].map(|key| (key, git.get(key)));
+        for (key, node) in of_branch {
+            if let (None, Some(node)) = (&name, node.filter(|node| node.as_bool().is_some())) {
+                let message = format!("`git.{key}` requires `branch`");
+                let code = codes::TIMELINE_ASSERT_UNKNOWN;
+                let found = reader.warning(code, node.span, message);
+                found.pointer = Some(git.child_pointer(key));
+            }
+        }
+        let exists = exists.or(self.exists).unwrap_or(true);
+        each(all, git.node, "git.branch", name.clone(), |name| {
+            TimelineCheck::GitBranch { name, exists }
+        });
+        let remote = match self.remote_exists {
+            Some(RemoteExists::Boolean(exists)) => {
+                let check = |name| TimelineCheck::GitRemoteBranch { name, exists };
+                name.clone().map(check)
+            }
+            Some(RemoteExists::String(name)) => Some(TimelineCheck::GitRemoteExists(name)),
+            Some(RemoteExists::Object(it)) => Some(TimelineCheck::GitRemoteExists(it.name)),
             None => None,
         };
-        let given = ["substring", "regex"].map(|key| loader.reader.get(object, key).is_some());
-        if given[0] == given[1] {
-            let problem = match given[0] {
-                true => "both `substring` and `regex`",
-                false => "neither `substring` nor `regex`",
-            };
-            let message = format!("`fs.contains` has {problem}");
-            loader.invalid(item.span, &pointer, message);
-            continue;
-        }
-        let test = substring
-            .map(FileText::Substring)
-            .or(pattern.map(FileText::Regex));
-        if let (Some(path), Some(test)) = (path, test) {
-            let check = TimelineCheck::FileContains { path, test };
-            add(&mut checks, check, &key, item.span);
-        }
-    }
-    checks
-}
-
-fn text(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str) {
-    let Some(node) = mapping(loader, node, pointer, "`text`", fields::ASSERT_TEXT) else {
-        return;
-    };
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    for (text, key, span) in each(loader, object, "contains", "text") {
-        add(checks, TimelineCheck::ScreenContains(text), &key, span);
-    }
-    for (text, key, span) in each(loader, object, "notContains", "text") {
-        add(checks, TimelineCheck::ScreenOmits(text), &key, span);
-    }
-}
-
-fn json(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str) {
-    let Some(node) = mapping(loader, node, pointer, "`json`", fields::ASSERT_JSON) else {
-        return;
-    };
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    for (item, pointer, key) in mappings(loader, object, "file", "json", fields::JSON_FILE) {
-        let object = Object {
-            node: &item,
-            pointer: &pointer,
+        each(all, git.node, "git.remoteExists", remote, |check| check);
+        let tip = name.unwrap_or_else(|| "HEAD".to_owned());
+        let ahead = match (&self.commits_ahead_of, self.commit_count) {
+            (Some(_), _) => Some("git.commitsAheadOf"),
+            (None, count) => count.map(|_| "git.commitCount"),
         };
-        let whose = "`json.file`";
-        let path = loader.required(object, "path", whose, "path: …");
-        let example = "pointer: /key";
-        let place = loader.reader.required(object, "pointer", whose, example);
-        let place = place.and_then(|node| {
-            let at = object.child_pointer("pointer");
-            let text = loader.reader.text_of(node, &at, "`pointer`")?;
-            if !text.is_empty() && !text.starts_with('/') {
-                let message = format!(
-                    "`{}` is not a valid JSON pointer: it must be empty or start with `/`",
-                    cut(text, 60)
-                );
-                loader.invalid(node.span, &at, message);
-                return None;
+        if let Some(key) = ahead {
+            let base = self.commits_ahead_of.unwrap_or_else(|| "main".to_owned());
+            let branch = tip.clone();
+            let count = self.commit_count;
+            let check = TimelineCheck::GitCommitsAhead {
+                base,
+                branch,
+                count,
+            };
+            each(all, git.node, key, [check], |check| check);
+        }
+        each(all, git.node, "git.commit", self.commit, |it| {
+            TimelineCheck::GitCommit {
+                reference: it.reference.unwrap_or_else(|| "HEAD".to_owned()),
+                message_contains: it.message_contains,
             }
-            Some(text.to_owned())
         });
-        // Null is a value here.
-        let equals = item.get("equals").map(Node::to_value);
-        if equals.is_none() {
-            loader.reader.required(object, "equals", whose, "equals: …");
-        }
-        if let (Some(path), Some(pointer), Some(equals)) = (path, place, equals) {
-            let check = TimelineCheck::JsonFile {
-                path,
-                pointer,
-                equals,
-            };
-            add(checks, check, &key, item.span);
-        }
-    }
-}
-
-fn request(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str) {
-    let Some(node) = mapping(
-        loader,
-        node,
-        pointer,
-        "`request`",
-        model_fields::ASSERT_REQUEST,
-    ) else {
-        return;
-    };
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let mut found = |check, key: &str, span| add(checks, TimelineCheck::Request(check), key, span);
-    let span_of = |key: &str| node.get(key).map_or(node.span, |node| node.span);
-    if let Some(model) = super::request::glob(loader, object, "model") {
-        found(
-            RequestCheck::Model(model),
-            "request.model",
-            span_of("model"),
-        );
-    }
-    if let Some(test) = super::request::text_test(loader, object, "system") {
-        found(
-            RequestCheck::System(test),
-            "request.system",
-            span_of("system"),
-        );
-    }
-    if let Some(tools) = object.get("tools") {
-        let at = object.child_pointer("tools");
-        let known = model_fields::REQUEST_TOOLS;
-        let tools = mapping(loader, tools, &at, "`request.tools`", known);
-        for (key, is_there) in [("has", true), ("hasNot", false)] {
-            let Some(tools) = &tools else { break };
-            let object = Object {
-                node: tools,
-                pointer: &at,
-            };
-            for (name, key, span) in each(loader, object, key, "request.tools") {
-                found(RequestCheck::Tool { name, is_there }, &key, span);
-            }
-        }
-    }
-    let known = model_fields::REQUEST_JSON;
-    for (item, pointer, key) in mappings(loader, object, "json", "request", known) {
-        let object = Object {
-            node: &item,
-            pointer: &pointer,
-        };
-        if let Some(check) = super::request::json_check(loader, object, "request") {
-            found(check, &key, item.span);
-        }
-    }
-}
-
-/// A name: text, or a mapping with `name`.
-fn name(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    key: &str,
-    known: &'static [cuecard_source::value::fields::Field],
-) -> Option<(String, Option<bool>, Span)> {
-    let node = loader.reader.get(object, key)?;
-    let pointer = object.child_pointer(key);
-    if !matches!(node.kind, NodeKind::Object(_)) {
-        return Some((loader.filled(object, key)?, None, node.span));
-    }
-    let whose = format!("`git.{key}`");
-    let inner = mapping(loader, node, &pointer, &whose, known)?;
-    let object = Object {
-        node: &inner,
-        pointer: &pointer,
-    };
-    let name = loader.required(object, "name", &whose, "name: …");
-    let exists = loader.flag(object, "exists");
-    Some((name?, exists, node.span))
-}
-
-fn git(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str) {
-    let Some(node) = mapping(loader, node, pointer, "`git`", fields::ASSERT_GIT) else {
-        return;
-    };
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let outer_exists = loader.flag(object, "exists");
-    let branch = name(loader, object, "branch", fields::GIT_BRANCH);
-    if let Some((name, exists, span)) = &branch {
-        let check = TimelineCheck::GitBranch {
-            name: name.clone(),
-            exists: exists.or(outer_exists).unwrap_or(true),
-        };
-        add(checks, check, "git.branch", *span);
-    } else if let (Some(_), Some(node)) = (outer_exists, node.get("exists")) {
-        let at = object.child_pointer("exists");
-        let message = "`git.exists` requires `branch`";
-        let code = codes::TIMELINE_ASSERT_UNKNOWN;
-        loader.warning(code, node.span, &at, message);
-    }
-    let remote = loader.reader.get(object, "remoteExists");
-    if let Some(exists) = remote.and_then(Node::as_bool) {
-        let span = remote.map_or(node.span, |remote| remote.span);
-        if let Some((name, ..)) = &branch {
-            let name = name.clone();
-            let check = TimelineCheck::GitRemoteBranch { name, exists };
-            add(checks, check, "git.remoteExists", span);
-        } else {
-            let at = object.child_pointer("remoteExists");
-            let message = format!("`git.remoteExists: {exists}` requires `branch`");
-            loader.warning(codes::TIMELINE_ASSERT_UNKNOWN, span, &at, message);
-        }
-    } else if let Some((name, _, span)) = name(loader, object, "remoteExists", fields::GIT_REMOTE) {
-        let check = TimelineCheck::GitRemoteExists(name);
-        add(checks, check, "git.remoteExists", span);
-    }
-    let tip = branch.map_or("HEAD".to_owned(), |(name, ..)| name);
-    let base = loader.filled(object, "commitsAheadOf");
-    let count = loader.count(object, "commitCount");
-    let ahead = node.get("commitsAheadOf").or(node.get("commitCount"));
-    if let Some(at) = ahead.filter(|node| !node.is_null()) {
-        let check = TimelineCheck::GitCommitsAhead {
-            base: base.unwrap_or_else(|| "main".to_owned()),
-            branch: tip.clone(),
-            count,
-        };
-        add(checks, check, "git.commitsAheadOf", at.span);
-    }
-    for (item, pointer, key) in mappings(loader, object, "commit", "git", fields::GIT_COMMIT) {
-        let object = Object {
-            node: &item,
-            pointer: &pointer,
-        };
-        let example = "messageContains: …";
-        let message = loader.required(object, "messageContains", "`git.commit`", example);
-        let reference = loader.filled(object, "ref");
-        if let Some(message_contains) = message {
-            let check = TimelineCheck::GitCommit {
-                reference: reference.unwrap_or_else(|| "HEAD".to_owned()),
+        let head = self.head_message_contains;
+        each(
+            all,
+            git.node,
+            "git.headMessageContains",
+            head,
+            |message_contains| TimelineCheck::GitCommit {
+                reference: tip.clone(),
                 message_contains,
-            };
-            add(checks, check, &key, item.span);
-        }
-    }
-    if let Some(message_contains) = loader.filled(object, "headMessageContains") {
-        let span = node
-            .get("headMessageContains")
-            .map_or(node.span, |node| node.span);
-        let check = TimelineCheck::GitCommit {
-            reference: tip,
-            message_contains,
-        };
-        add(checks, check, "git.headMessageContains", span);
+            },
+        );
     }
 }
 
-fn acp(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str) {
-    let Some(node) = mapping(loader, node, pointer, "`acp`", fields::ASSERT_ACP) else {
-        return;
-    };
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let entries = mappings(loader, object, "session", "acp", fields::ACP_SESSION);
-    for (prompt_idx, (item, pointer, key)) in entries.into_iter().enumerate() {
-        let object = Object {
-            node: &item,
-            pointer: &pointer,
-        };
-        let mut wanted = item.to_value();
-        if let Some(node) = loader.reader.get(object, "stopReason") {
-            let at = object.child_pointer("stopReason");
-            match super::acp::stop_reason(loader, node, &at) {
-                Some(reason) => wanted["stopReason"] = Json::String(reason),
-                None => continue,
+impl RequestForm {
+    fn add(self, all: &mut Checks, node: &Node) {
+        let check = TimelineCheck::Request;
+        each(
+            all,
+            node,
+            "request.model",
+            self.model.map(RequestCheck::Model),
+            check,
+        );
+        each(
+            all,
+            node,
+            "request.system",
+            self.system.map(RequestCheck::System),
+            check,
+        );
+        if let (Some(tools), Some(node)) = (self.tools, node.get("tools")) {
+            for (key, names, is_there) in
+                [("has", tools.has, true), ("hasNot", tools.has_not, false)]
+            {
+                each(all, node, &format!("request.tools.{key}"), names, |name| {
+                    check(RequestCheck::Tool { name, is_there })
+                });
             }
         }
-        loader.object(object, "usage");
-        let check = TimelineCheck::AcpSession {
-            prompt_idx,
-            fields: wanted,
-        };
-        add(checks, check, &key, item.span);
-    }
-}
-
-fn screen(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str) {
-    let Some(node) = mapping(loader, node, pointer, "`screen`", fields::ASSERT_SCREEN) else {
-        return;
-    };
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let label = loader.required(object, "label", "`screen`", "label: …");
-    let contains: Vec<String> = each(loader, object, "contains", "screen")
-        .into_iter()
-        .map(|(text, ..)| text)
-        .collect();
-    if let Some(label) = label {
-        let check = TimelineCheck::Screenshot { label, contains };
-        add(checks, check, "screen", node.span);
+        let json = self.json.into_iter().map(RequestCheck::from);
+        each(all, node, "request.json", json, check);
     }
 }

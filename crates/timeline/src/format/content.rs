@@ -2,15 +2,16 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
 
-use super::fields;
-use super::loader::{Alias, Loader, alias, merged};
-use crate::model::{
-    Block, BlockKind, IncludePurpose, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus,
-};
+use super::agent::{check_plan, plan_entries};
+use super::pieces::{filled_of, inner_path, meta};
+use crate::model::{Block, BlockKind, Media, MediaSource, PlanEntry};
+use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::reader::{Object, found};
+use cuecard_source::reader::{Object, Reader, found};
 use cuecard_source::value::{Json, cut};
 
 pub(super) const IMAGES: &[&str] = &[
@@ -35,254 +36,334 @@ pub(super) const AUDIO: &[&str] = &[
     "audio/webm",
 ];
 
-const ALIASES: &[Alias] = &[
-    alias("mime_type", "mimeType"),
-    alias("old_text", "oldText"),
-    alias("new_text", "newText"),
-    alias("meta", "_meta"),
-];
+/// A content block. Which of its keys it needs depends on its kind, so that the rest is read by hand.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "block")]
+pub(crate) struct BlockForm {
+    /// The kind of block.
+    #[serde(rename = "type")]
+    kind: Kind,
+    /// The text.
+    text: Option<String>,
+    /// Media type.
+    mime_type: Option<String>,
+    /// A file next to the timeline, or of a diff.
+    path: Option<String>,
+    /// Bytes in base64.
+    data: Option<String>,
+    /// Where it is from.
+    uri: Option<String>,
+    /// The resource itself.
+    resource: Option<Resource>,
+    /// Name of a resource.
+    name: Option<String>,
+    /// Title of a resource.
+    title: Option<String>,
+    /// What a resource is.
+    description: Option<String>,
+    /// Size of a resource in bytes.
+    size: Option<u64>,
+    /// What a diff replaces.
+    old_text: Option<String>,
+    /// What a diff writes.
+    new_text: Option<String>,
+    /// What is planned.
+    #[serde(default, deserialize_with = "plan_entries")]
+    entries: Vec<PlanEntry>,
+    /// What is compared of a block in a prompt: its data (default), or only its kind.
+    compare: Option<Compare>,
+    /// Who it is for, and how important it is.
+    #[serde(default, deserialize_with = "annotations")]
+    #[schemars(with = "AnnotationsForm", extend("type" = ["object", "array"]))]
+    annotations: Json,
+    /// For extensions.
+    #[serde(rename = "_meta", default, deserialize_with = "meta")]
+    #[schemars(with = "std::collections::BTreeMap<String, Json>")]
+    meta: Json,
+}
 
-const KINDS: &[&str] = &[
-    "text",
-    "image",
-    "audio",
-    "resource",
-    "resource_link",
-    "diff",
-    "plan",
-];
+words! {
+    /// The kind of a block.
+    enum Kind {
+        /// Plain text.
+        Text = "text",
+        /// An image.
+        Image = "image",
+        /// Sound.
+        Audio = "audio",
+        /// A resource that is embedded.
+        Resource = "resource",
+        /// A link to a resource.
+        ResourceLink = "resource_link",
+        /// A change of a file.
+        Diff = "diff",
+        /// A plan.
+        Plan = "plan",
+    }
+}
+
+words! {
+    /// What is compared of a block.
+    enum Compare {
+        /// Its data.
+        Data = "data",
+        /// Only its kind.
+        Kind = "kind",
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "resource")]
+struct Resource {
+    /// Where it is from.
+    #[serde(deserialize_with = "super::pieces::filled")]
+    uri: String,
+    /// Media type.
+    mime_type: Option<String>,
+    /// Its text.
+    text: Option<String>,
+    /// Its bytes in base64.
+    blob: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+#[derive(Default)]
+#[allow(
+    dead_code,
+    reason = "it is a form to check by; the agent sends what is written"
+)]
+struct AnnotationsForm {
+    /// Who it is for.
+    audience: Option<Vec<Audience>>,
+    /// How important it is.
+    #[serde(deserialize_with = "priority")]
+    #[schemars(range(min = 0, max = 1))]
+    priority: Option<f64>,
+    /// When it was changed.
+    last_modified: Option<String>,
+}
+
+words! {
+    /// Who something is for.
+    enum Audience {
+        /// The user.
+        User = "user",
+        /// The assistant.
+        Assistant = "assistant",
+    }
+}
+
+fn annotations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+    by_hand(deserializer, Some(Json::Null), |reader, node, pointer| {
+        reader.decode::<AnnotationsForm>(node, pointer, "`annotations`")?;
+        Some(node.to_value())
+    })
+}
+
+fn priority<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    by_hand(deserializer, Some(None), |reader, node, pointer| {
+        let priority = node.as_f64().filter(|number| (0.0..=1.0).contains(number));
+        if priority.is_none() {
+            let found = found(node);
+            let message =
+                format!("`priority` of annotations must be a number between 0 and 1, not {found}");
+            reader.error_at(codes::TIMELINE_PRIORITY, node.span, pointer, message);
+        }
+        priority.map(Some)
+    })
+}
+
+impl<'de> Deserialize<'de> for Block {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(deserializer, None, block)
+    }
+}
 
 /// A block, or text that stands for one.
-pub(super) fn block(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Block> {
-    match &node.kind {
-        NodeKind::String(text) => text_block(loader, text, node, pointer),
-        NodeKind::Object(_) => rich(loader, node, pointer),
-        _ => {
-            let wanted = "a text or a content block";
-            loader.reader.wrong_type(node, pointer, "content", wanted);
-            None
-        }
+fn block(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Block> {
+    if let NodeKind::String(text) = &node.kind {
+        return Some(Block {
+            kind: BlockKind::Text(text_of(reader, text, node, pointer)?),
+            annotations: Json::Null,
+            meta: Json::Null,
+            compares_kind: false,
+            span: node.span,
+        });
     }
+    let form: BlockForm = reader.decode(node, pointer, "a content block")?;
+    Some(Block {
+        annotations: form.annotations.clone(),
+        meta: form.meta.clone(),
+        compares_kind: form.compare == Some(Compare::Kind),
+        span: node.span,
+        kind: kind(reader, Object { node, pointer }, form)?,
+    })
 }
 
-/// Content: text, one block or a list of them, and whether it is plain text.
-pub(super) fn blocks(
-    loader: &mut Loader<'_>,
-    node: &Node,
-    pointer: &str,
-) -> Option<(Vec<Block>, bool)> {
-    let NodeKind::Array(items) = &node.kind else {
-        let is_plain = node.as_str().is_some();
-        if !is_plain && matches!(node.kind, NodeKind::Object(_)) {
-            loader.legacy(
-                codes::TIMELINE_FORM,
-                node.span,
-                pointer,
-                "expected a list of content blocks, found a single block",
-                "write a list of blocks: `- type: …`",
-            );
-        }
-        return Some((vec![block(loader, node, pointer)?], is_plain));
-    };
-    if items.is_empty() {
-        let message = "a list of content blocks is empty";
-        loader.error(codes::TIMELINE_BLOCK_VALUE, node.span, pointer, message);
-        return None;
-    }
-    let n_items = items.len();
-    let blocks: Vec<Block> = loader
-        .items(items, pointer)
-        .into_iter()
-        .filter_map(|(item, pointer)| block(loader, item, &pointer))
-        .collect();
-    (blocks.len() == n_items).then_some((blocks, false))
-}
-
-fn text_block(loader: &mut Loader<'_>, text: &str, node: &Node, pointer: &str) -> Option<Block> {
+/// A text that is not blank.
+fn text_of(reader: &mut Reader<'_>, text: &str, node: &Node, pointer: &str) -> Option<String> {
     if text.trim().is_empty() {
         let message = "a text block is empty";
-        loader.error(codes::TIMELINE_BLOCK_VALUE, node.span, pointer, message);
+        reader.error_at(codes::TIMELINE_BLOCK_VALUE, node.span, pointer, message);
         return None;
     }
-    Some(Block {
-        kind: BlockKind::Text(text.to_owned()),
-        annotations: Json::Null,
-        meta: Json::Null,
-        compares_kind: false,
-        span: node.span,
-    })
+    Some(text.to_owned())
 }
 
-fn rich(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Block> {
-    let node = loader.mapping(node, pointer, "a content block", fields::BLOCK, ALIASES)?;
-    let object = Object {
-        node: &node,
-        pointer,
+fn kind(reader: &mut Reader<'_>, block: Object<'_>, form: BlockForm) -> Option<BlockKind> {
+    let (node, pointer) = (block.node, block.pointer);
+    let wrong = |reader: &mut Reader<'_>, code, message: &str| {
+        reader.error_at(code, node.span, pointer, message);
     };
-    let annotations = annotations(loader, object);
-    let meta = loader.meta(object);
-    let words = [("data", false), ("kind", true)];
-    let compares_kind = loader.reader.one_of(object, "compare", "`compare`", &words);
-    let example = "type: text";
-    loader
-        .reader
-        .required(object, "type", "a content block", example)?;
-    let (word, word_node) = loader.reader.text(object, "type", "`type`")?;
-    let kind = match word {
-        "text" => {
-            let example = "text: \"…\"";
-            let text = loader
-                .reader
-                .required(object, "text", "a text block", example)?;
-            let at = object.child_pointer("text");
-            let text = loader.reader.text_of(text, &at, "`text`")?;
-            if text.trim().is_empty() {
-                let message = "a text block is empty";
-                loader.error(codes::TIMELINE_BLOCK_VALUE, node.span, &at, message);
+    Some(match form.kind {
+        Kind::Text => {
+            reader.required(block, "text", "a text block", "text: \"…\"");
+            let text = text_of(reader, &form.text?, node, &block.child_pointer("text"))?;
+            BlockKind::Text(text)
+        }
+        Kind::Image => BlockKind::Image(media(reader, block, form, "an image", IMAGES)?),
+        Kind::Audio => BlockKind::Audio(media(reader, block, form, "an audio block", AUDIO)?),
+        Kind::Resource => {
+            let example = "resource: {uri: …, mimeType: …, text: …}";
+            reader.required(block, "resource", "a resource block", example);
+            resource(reader, block, form.resource?)?
+        }
+        Kind::ResourceLink => {
+            let has = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+            for (key, is_given) in [("uri", has(&form.uri)), ("name", has(&form.name))] {
+                if !is_given {
+                    let message = format!("a link to a resource has no `{key}`");
+                    wrong(reader, codes::TIMELINE_RESOURCE, &message);
+                    return None;
+                }
+            }
+            BlockKind::ResourceLink {
+                uri: form.uri?,
+                name: form.name?,
+                mime_type: form.mime_type,
+                title: form.title,
+                description: form.description,
+                size: form.size,
+            }
+        }
+        Kind::Diff => {
+            let path = reader.required(block, "path", "a diff", "path: /…");
+            let path = path.and_then(|path| filled_of(reader, path, &block.child_pointer("path")));
+            if let (Some(text), Some(at)) =
+                (&path, block.get("path").filter(|_| form.path.is_some()))
+                && !is_absolute(text)
+            {
+                let text = cut(text, 60);
+                let message = format!("the path of a diff must be absolute, not `{text}`");
+                let pointer = block.child_pointer("path");
+                reader.error_at(codes::TIMELINE_DIFF, at.span, &pointer, message);
                 return None;
             }
-            BlockKind::Text(text.to_owned())
-        }
-        "image" => BlockKind::Image(media(loader, object, "an image", IMAGES)?),
-        "audio" => BlockKind::Audio(media(loader, object, "an audio block", AUDIO)?),
-        "resource" => resource(loader, object)?,
-        "resource_link" => link(loader, object)?,
-        "resourceLink" => {
-            let at = object.child_pointer("type");
-            let code = codes::TIMELINE_KEY_ALIAS;
-            loader.rename(code, word_node.span, &at, word, "resource_link");
-            link(loader, object)?
-        }
-        "diff" => diff(loader, object)?,
-        "plan" => BlockKind::Plan(plan_entries(loader, object, "a plan block")?),
-        _ => {
-            let at = object.child_pointer("type");
-            let listed: Vec<String> = KINDS.iter().map(|kind| format!("`{kind}`")).collect();
-            let message = format!(
-                "a content block is {}, not `{}`",
-                cuecard_source::reader::either(&listed),
-                cut(word, 40)
-            );
-            let label = did_you_mean(word, KINDS.iter().copied());
-            loader
-                .error(codes::TIMELINE_SHAPE, word_node.span, &at, message)
-                .label = label.map(|kind| format!("did you mean `{kind}`?"));
-            return None;
-        }
-    };
-    Some(Block {
-        kind,
-        annotations,
-        meta,
-        compares_kind: compares_kind.unwrap_or(false),
-        span: node.span,
-    })
-}
-
-/// `annotations`: one mapping, or a list of them, merged in order.
-fn annotations(loader: &mut Loader<'_>, object: Object<'_>) -> Json {
-    let Some(node) = loader.reader.get(object, "annotations") else {
-        return Json::Null;
-    };
-    let pointer = object.child_pointer("annotations");
-    let items = match &node.kind {
-        NodeKind::Array(items) => {
-            loader.legacy(
-                codes::TIMELINE_FORM,
-                node.span,
-                &pointer,
-                "a list of annotations is read as one mapping",
-                "write one mapping: `annotations: {priority: 0.5}`",
-            );
-            loader.items(items, &pointer)
-        }
-        _ => vec![(node, pointer.clone())],
-    };
-    let mut all = Json::Null;
-    for (item, pointer) in items {
-        let what = "`annotations`";
-        let Some(mapping) = loader.mapping(item, &pointer, what, fields::ANNOTATIONS, &[]) else {
-            continue;
-        };
-        if let Some(priority) = mapping.get("priority").filter(|node| !node.is_null()) {
-            let is_valid = priority
-                .as_f64()
-                .is_some_and(|number| (0.0..=1.0).contains(&number));
-            if !is_valid {
-                let message = format!(
-                    "`priority` of annotations must be a number between 0 and 1, not {}",
-                    found(priority)
-                );
-                let at = format!("{pointer}/priority");
-                loader.error(codes::TIMELINE_PRIORITY, priority.span, &at, message);
+            if reader.get(block, "newText").is_none() {
+                let message = "a diff has no `newText`";
+                let found = reader.error_at(codes::TIMELINE_DIFF, node.span, pointer, message);
+                found.help = Some("add newText: \"\" if the file is emptied".to_owned());
+            }
+            BlockKind::Diff {
+                path: path?,
+                old_text: form.old_text,
+                new_text: form.new_text?,
             }
         }
-        all = merged(all, mapping.to_value());
-    }
-    if node.as_array().is_some() {
-        super::convert::value(loader, node, &all);
-    }
-    all
+        Kind::Plan => {
+            check_plan(reader, block, "a plan block");
+            BlockKind::Plan(form.entries)
+        }
+    })
 }
 
 fn media(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
+    reader: &mut Reader<'_>,
+    block: Object<'_>,
+    form: BlockForm,
     whose: &str,
-    types: &'static [&'static str],
+    types: &[&str],
 ) -> Option<Media> {
     let example = format!("mimeType: {}", types[0]);
-    let mime = loader.required(object, "mimeType", whose, &example);
-    let mime = mime.filter(|mime| {
-        let is_known = types.contains(&mime.as_str());
-        if !is_known {
-            let span = object
-                .get("mimeType")
-                .map_or(object.node.span, |node| node.span);
-            let message = format!(
-                "`{}` is not a supported media type of {whose}",
-                cut(mime, 40)
-            );
-            let label = did_you_mean(mime, types.iter().copied());
-            let at = object.child_pointer("mimeType");
-            let diagnostic = loader.error(codes::TIMELINE_BLOCK_VALUE, span, &at, message);
-            diagnostic.label = label.map(|known| format!("did you mean `{known}`?"));
-            diagnostic.help = Some(format!("supported: {}", types.join(", ")));
+    let mime = reader.required(block, "mimeType", whose, &example);
+    let mime = mime.and_then(|node| {
+        let mime = form
+            .mime_type
+            .filter(|mime| !types.contains(&mime.as_str()));
+        if let Some(mime) = mime {
+            let shown = cut(&mime, 40);
+            let message = format!("`{shown}` is not a supported media type of {whose}");
+            let at = block.child_pointer("mimeType");
+            let found = reader.error_at(codes::TIMELINE_BLOCK_VALUE, node.span, &at, message);
+            let near = did_you_mean(&mime, types.iter().copied());
+            found.label = near.map(|known| format!("did you mean `{known}`?"));
+            found.help = Some(format!("supported: {}", types.join(", ")));
         }
-        is_known
+        node.as_str().filter(|mime| types.contains(mime))
     });
-    let path = loader.reader.get(object, "path").is_some();
-    let source = match (path, loader.reader.get(object, "data")) {
-        (true, _) => {
-            let node = object.get("path")?;
-            let at = object.child_pointer("path");
-            let text = loader.reader.text_of(node, &at, "`path`")?;
-            let purpose = IncludePurpose::Media(mime.clone().unwrap_or_default());
-            MediaSource::File(loader.include(text, node.span, &at, purpose)?)
+    let (path, data) = (reader.get(block, "path"), reader.get(block, "data"));
+    let source = match (path, data) {
+        (Some(node), _) => {
+            let (text, at) = (form.path?, block.child_pointer("path"));
+            let folder = "the timeline's directory";
+            MediaSource::File(inner_path(reader, &text, (node.span, &at), folder)?)
         }
-        (false, Some(node)) => {
-            let at = object.child_pointer("data");
-            let text = loader.reader.text_of(node, &at, "`data`")?;
-            let mime = mime.as_deref()?;
-            if let Some(problem) = problem_of_data(text, mime) {
-                loader.error(codes::TIMELINE_MEDIA, node.span, &at, problem);
+        (None, Some(node)) => {
+            let data = form.data?;
+            if let Some(problem) = problem_of_data(&data, mime?) {
+                let at = block.child_pointer("data");
+                reader.error_at(codes::TIMELINE_MEDIA, node.span, &at, problem);
                 return None;
             }
-            MediaSource::Data(text.to_owned())
+            MediaSource::Data(data)
         }
-        (false, None) => {
+        (None, None) => {
             let message = format!("{whose} has neither `path` nor `data`");
-            let at = object.pointer.to_owned();
-            loader
-                .error(codes::TIMELINE_MEDIA, object.node.span, &at, message)
-                .help = Some("add a file next to the timeline: `path: images/one.png`".to_owned());
+            let (span, pointer) = (block.node.span, block.pointer);
+            let found = reader.error_at(codes::TIMELINE_MEDIA, span, pointer, message);
+            found.help = Some("add a file next to the timeline: `path: images/one.png`".to_owned());
             return None;
         }
     };
     Some(Media {
-        mime_type: mime?,
+        mime_type: mime?.to_owned(),
         source,
-        uri: loader.text(object, "uri"),
+        uri: form.uri,
+        span: path.map_or(block.node.span, |path| path.span),
+    })
+}
+
+fn resource(reader: &mut Reader<'_>, block: Object<'_>, form: Resource) -> Option<BlockKind> {
+    let (node, pointer) = (block.get("resource")?, block.child_pointer("resource"));
+    let problem = match ["text", "blob"].map(|key| node.get(key).is_some_and(|it| !it.is_null())) {
+        [false, false] => "a resource has neither `text` nor `blob`",
+        [true, true] => "a resource has both `text` and `blob`",
+        _ => "",
+    };
+    if !problem.is_empty() {
+        reader.error_at(codes::TIMELINE_RESOURCE, node.span, &pointer, problem);
+        return None;
+    }
+    if let (Some(blob), Some(at)) = (&form.blob, node.get("blob"))
+        && STANDARD.decode(blob).is_err()
+    {
+        let message = "`blob` is not valid padded base64";
+        reader.error_at(
+            codes::TIMELINE_MEDIA,
+            at.span,
+            &format!("{pointer}/blob"),
+            message,
+        );
+        return None;
+    }
+    Some(BlockKind::Resource {
+        uri: form.uri,
+        mime_type: form.mime_type.filter(|mime| !mime.is_empty()),
+        text: form.text,
+        blob: form.blob,
     })
 }
 
@@ -335,202 +416,10 @@ pub(super) fn is_of_type(bytes: &[u8], mime: &str) -> bool {
     }
 }
 
-fn resource(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
-    let example = "resource: {uri: …, mimeType: …, text: …}";
-    let node = loader
-        .reader
-        .required(object, "resource", "a resource block", example)?;
-    let pointer = object.child_pointer("resource");
-    let node = loader.mapping(node, &pointer, "`resource`", fields::RESOURCE, ALIASES)?;
-    let inner = Object {
-        node: &node,
-        pointer: &pointer,
-    };
-    let uri = loader.required(inner, "uri", "a resource", "uri: file:///…");
-    let text = loader.text(inner, "text");
-    let blob = loader.text(inner, "blob");
-    let mime_type = loader
-        .text(inner, "mimeType")
-        .filter(|mime| !mime.is_empty());
-    let problem = match (&text, &blob) {
-        (None, None) => Some("a resource has neither `text` nor `blob`"),
-        (Some(_), Some(_)) => Some("a resource has both `text` and `blob`"),
-        _ => None,
-    };
-    if let Some(problem) = problem {
-        loader.error(codes::TIMELINE_RESOURCE, node.span, &pointer, problem);
-        return None;
-    }
-    if let (Some(blob), Some(at)) = (&blob, node.get("blob"))
-        && STANDARD.decode(blob).is_err()
-    {
-        let message = "`blob` is not valid padded base64";
-        let pointer = inner.child_pointer("blob");
-        loader.error(codes::TIMELINE_MEDIA, at.span, &pointer, message);
-        return None;
-    }
-    Some(BlockKind::Resource {
-        uri: uri?,
-        mime_type,
-        text,
-        blob,
-    })
-}
-
-fn link(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
-    let uri = loader.text(object, "uri").filter(|uri| !uri.is_empty());
-    let name = loader.text(object, "name").filter(|name| !name.is_empty());
-    let mime_type = loader.text(object, "mimeType");
-    let title = loader.text(object, "title");
-    let description = loader.text(object, "description");
-    let size = loader.count(object, "size");
-    let problem = match (&uri, &name) {
-        (None, _) => Some("a link to a resource has no `uri`"),
-        (_, None) => Some("a link to a resource has no `name`"),
-        _ => None,
-    };
-    if let Some(problem) = problem {
-        let pointer = object.pointer.to_owned();
-        loader.error(
-            codes::TIMELINE_RESOURCE,
-            object.node.span,
-            &pointer,
-            problem,
-        );
-        return None;
-    }
-    Some(BlockKind::ResourceLink {
-        uri: uri?,
-        name: name?,
-        mime_type,
-        title,
-        description,
-        size,
-    })
-}
-
-fn diff(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
-    let path = loader.required(object, "path", "a diff", "path: /…");
-    let old_text = loader.text(object, "oldText");
-    let new_text = loader.text(object, "newText");
-    if let (Some(text), Some(node)) = (&path, object.get("path"))
-        && !is_absolute(text)
-    {
-        let at = object.child_pointer("path");
-        let message = format!(
-            "the path of a diff must be absolute, not `{}`",
-            cut(text, 60)
-        );
-        loader.error(codes::TIMELINE_DIFF, node.span, &at, message);
-        return None;
-    }
-    if loader.reader.get(object, "newText").is_none() {
-        let pointer = object.pointer.to_owned();
-        let message = "a diff has no `newText`";
-        loader
-            .error(codes::TIMELINE_DIFF, object.node.span, &pointer, message)
-            .help = Some("add newText: \"\" if the file is emptied".to_owned());
-        return None;
-    }
-    Some(BlockKind::Diff {
-        path: path?,
-        old_text,
-        new_text: new_text?,
-    })
-}
-
 /// Whether a path is absolute, on any system.
 pub(super) fn is_absolute(path: &str) -> bool {
     let drive = path.as_bytes();
     path.starts_with('/')
         || path.starts_with("\\\\")
         || matches!(drive, [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic())
-}
-
-/// `entries` of a plan, which is not empty.
-pub(super) fn plan_entries(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    whose: &str,
-) -> Option<Vec<PlanEntry>> {
-    let code = codes::TIMELINE_PLAN;
-    let items = loader.list(object, "entries");
-    if items.is_empty() {
-        let is_wrong = loader
-            .reader
-            .get(object, "entries")
-            .is_some_and(|node| node.as_array().is_none());
-        if !is_wrong {
-            let pointer = object.pointer.to_owned();
-            let message = format!("{whose} has no entries");
-            loader.error(code, object.node.span, &pointer, message);
-        }
-        return None;
-    }
-    let n_items = items.len();
-    let entries: Vec<PlanEntry> = items
-        .into_iter()
-        .filter_map(|(item, pointer)| {
-            let what = "an entry of a plan";
-            let node = loader.mapping(item, &pointer, what, fields::PLAN_ENTRY, &[])?;
-            let object = Object {
-                node: &node,
-                pointer: &pointer,
-            };
-            let content = loader.required(object, "content", what, "content: \"…\"");
-            let priority = word(
-                loader,
-                object,
-                "priority",
-                &[
-                    ("high", PlanPriority::High),
-                    ("medium", PlanPriority::Medium),
-                    ("low", PlanPriority::Low),
-                ],
-            );
-            let status = word(
-                loader,
-                object,
-                "status",
-                &[
-                    ("pending", PlanStatus::Pending),
-                    ("in_progress", PlanStatus::InProgress),
-                    ("completed", PlanStatus::Completed),
-                ],
-            );
-            Some(PlanEntry {
-                content: content?,
-                priority: priority?,
-                status: status?,
-            })
-        })
-        .collect();
-    (entries.len() == n_items).then_some(entries)
-}
-
-/// One of the words of a plan's entry.
-fn word<T: Copy>(
-    loader: &mut Loader<'_>,
-    object: Object<'_>,
-    key: &str,
-    words: &[(&str, T)],
-) -> Option<T> {
-    let node = object.get(key);
-    let text = node.and_then(Node::as_str);
-    if let Some((_, value)) = words.iter().find(|(word, _)| Some(*word) == text) {
-        return Some(*value);
-    }
-    let listed: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-    let found = node.map_or("absent".to_owned(), found);
-    let message = format!(
-        "`{key}` of a plan's entry must be {}, and is {found}",
-        cuecard_source::reader::either(&listed)
-    );
-    let label = text.and_then(|text| did_you_mean(text, words.iter().map(|(word, _)| *word)));
-    let span = node.map_or(object.node.span, |node| node.span);
-    let pointer = object.child_pointer(key);
-    loader
-        .error(codes::TIMELINE_PLAN, span, &pointer, message)
-        .label = label.map(|word| format!("did you mean `{word}`?"));
-    None
 }

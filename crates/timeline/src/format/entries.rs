@@ -1,253 +1,309 @@
 //! Entries in time: `[ms, value]` or `{relativeTime, …}`.
 
-use super::loader::{Alias, Loader, alias};
-use crate::model::{Entry, When};
-use cuecard_source::Span;
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+
+use super::loader::merged;
+use super::pieces::{meta, prompt_response, time};
+use crate::model::{Block, Entry, UserInput, UserTarget, When};
+use cuecard_source::decode::{Items, Spanned, by_hand};
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::reader::Object;
-use cuecard_source::value::fields::Field;
+use cuecard_source::json::NodeKind;
+use cuecard_source::value::Json;
 
-/// How entries of a list are written.
-pub(super) struct Shape {
-    /// What they are, for messages: "an entry of `think`".
-    pub what: &'static str,
-    pub fields: &'static [Field],
-    /// The key of the value.
-    pub value: &'static str,
-    pub aliases: &'static [Alias],
+/// An entry: a pair, or an object with a time from the base.
+#[derive(Deserialize)]
+#[serde(rename = "$Kind", rename_all = "lowercase")]
+enum Timed<T, O> {
+    Array((Time, T)),
+    Object(O),
 }
 
-pub(super) const THINK: Shape = Shape {
-    what: "an entry of `think`",
-    fields: super::fields::TIMED_TEXT,
-    value: "content",
-    aliases: &[alias("timestamp", "relativeTime"), alias("text", "content")],
-};
-
-pub(super) const ASSISTANT: Shape = Shape {
-    what: "an entry of `assistant`",
-    fields: super::fields::TIMED_BLOCK,
-    value: "content",
-    aliases: &[alias("timestamp", "relativeTime"), alias("text", "content")],
-};
-
-pub(super) const PROGRESS: Shape = Shape {
-    what: "an entry of `progress`",
-    fields: super::fields::TIMED_MESSAGE,
-    value: "message",
-    aliases: &[
-        alias("timestamp", "relativeTime"),
-        alias("text", "message"),
-        alias("content", "message"),
-    ],
-};
-
-pub(super) const INPUTS: Shape = Shape {
-    what: "an entry of `userInputs`",
-    fields: super::fields::USER_INPUT,
-    value: "input",
-    aliases: &[alias("timestamp", "relativeTime")],
-};
-
-/// One entry, before its value is read.
-pub(super) struct Timed<'n> {
-    pub when: When,
-    pub value: &'n Node,
-    pub pointer: String,
-    /// The entry's other keys, if it is a mapping.
-    pub object: Option<(&'n Node, &'n str)>,
-    pub span: Span,
-}
-
-impl Timed<'_> {
-    pub(super) fn entry<T>(&self, value: T) -> Entry<T> {
-        Entry {
-            when: self.when,
-            value,
-            span: self.span,
-        }
-    }
-}
-
-/// Reads the entries of a list; `read` gets each.
-pub(super) fn entries<T>(
-    loader: &mut Loader<'_>,
-    node: &Node,
-    pointer: &str,
-    shape: &Shape,
-    mut read: impl FnMut(&mut Loader<'_>, Timed<'_>) -> Option<T>,
-) -> Vec<T> {
-    let items = match &node.kind {
-        NodeKind::Array(items) if is_pair(items) => {
-            loader.legacy(
-                codes::TIMELINE_FORM,
-                node.span,
-                pointer,
-                format!("expected a list, found {}", shape.what),
-                "write a list of entries: `[[ms, …]]`",
-            );
-            loader.insert(node.span.start, "[", node.span);
-            loader.insert(node.span.end, "]", node.span);
-            vec![(node, pointer.to_owned())]
-        }
-        NodeKind::Array(items) => loader.items(items, pointer),
-        NodeKind::String(_) | NodeKind::Object(_) => {
-            if matches!(node.kind, NodeKind::Object(_)) {
-                loader.legacy(
-                    codes::TIMELINE_FORM,
-                    node.span,
-                    pointer,
-                    format!("expected a list, found {}", shape.what),
-                    "write a list of entries",
-                );
-            }
-            vec![(node, pointer.to_owned())]
-        }
-        NodeKind::Null => Vec::new(),
-        _ => {
-            let wanted = "a list of `[ms, value]` or `{relativeTime, …}`";
-            loader.reader.wrong_type(node, pointer, "this", wanted);
-            Vec::new()
-        }
-    };
-    let is_listed = matches!(node.kind, NodeKind::Array(_));
-    items
-        .into_iter()
-        .filter_map(|(item, pointer)| one(loader, item, &pointer, shape, is_listed, &mut read))
-        .collect()
-}
-
-fn is_pair(items: &[Node]) -> bool {
-    matches!(items, [first, second] if first.as_number_text().is_some() && second.as_array().is_none())
-}
-
-fn one<T>(
-    loader: &mut Loader<'_>,
-    item: &Node,
-    pointer: &str,
-    shape: &Shape,
-    is_listed: bool,
-    read: &mut impl FnMut(&mut Loader<'_>, Timed<'_>) -> Option<T>,
-) -> Option<T> {
-    match &item.kind {
-        NodeKind::Array(parts) => {
-            let [time, value] = parts.as_slice() else {
-                let wanted = "`[ms, value]`";
-                loader.invalid(
-                    item.span,
-                    pointer,
-                    format!(
-                        "{} is {wanted}: expected two elements, found {}",
-                        shape.what,
-                        parts.len()
-                    ),
-                );
-                return None;
-            };
-            let when = loader.time(time, &format!("{pointer}/0"), "the delay");
-            let value = read(
-                loader,
-                Timed {
-                    when: When::Delay(when.unwrap_or(0)),
-                    value,
-                    pointer: format!("{pointer}/1"),
-                    object: None,
-                    span: item.span,
-                },
-            );
-            when.and(value)
-        }
-        NodeKind::String(_) => {
-            let modern = match is_listed {
-                true => "write `[0, \"…\"]`",
-                false => "write a list of entries: `[[0, \"…\"]]`",
-            };
-            loader.legacy(
-                codes::TIMELINE_FORM,
-                item.span,
-                pointer,
-                format!("{} has no time: a delay of 0 is assumed", shape.what),
-                modern,
-            );
-            super::convert::time_text(loader, item, is_listed);
-            read(
-                loader,
-                Timed {
-                    when: When::Delay(0),
-                    value: item,
-                    pointer: pointer.to_owned(),
-                    object: None,
-                    span: item.span,
-                },
-            )
-        }
-        NodeKind::Object(_) => {
-            let mapping = loader.mapping(item, pointer, shape.what, shape.fields, shape.aliases)?;
-            let object = Object {
-                node: &mapping,
-                pointer,
-            };
-            let example = "relativeTime: 0";
-            let time = loader
-                .reader
-                .required(object, "relativeTime", shape.what, example);
-            let when = time.and_then(|time| {
-                loader.time(
-                    time,
-                    &object.child_pointer("relativeTime"),
-                    "`relativeTime`",
-                )
-            });
-            let example = format!("`{}`", shape.value);
-            let value = loader
-                .reader
-                .required(object, shape.value, shape.what, &example)?;
-            let value = read(
-                loader,
-                Timed {
-                    when: When::Offset(when.unwrap_or(0)),
-                    value,
-                    pointer: object.child_pointer(shape.value),
-                    object: Some((&mapping, pointer)),
-                    span: item.span,
-                },
-            );
-            when.and(value)
-        }
-        _ => {
-            let wanted = format!("`[ms, value]` or `{{relativeTime, {}}}`", shape.value);
-            loader.reader.wrong_type(item, pointer, shape.what, &wanted);
-            None
-        }
-    }
-}
-
-/// Entries of plain text.
-pub(super) fn texts(
-    loader: &mut Loader<'_>,
-    node: &Node,
-    pointer: &str,
-    shape: &Shape,
-) -> Vec<Entry<String>> {
-    entries(loader, node, pointer, shape, |loader, timed| {
-        let text = plain(loader, timed.value, &timed.pointer, shape)?;
-        Some(timed.entry(text))
-    })
-}
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(transparent)]
+struct Time(
+    #[serde(deserialize_with = "time")]
+    #[schemars(range(min = 0))]
+    u64,
+);
 
 /// A text that is not empty.
-pub(super) fn plain(
-    loader: &mut Loader<'_>,
-    node: &Node,
-    pointer: &str,
-    shape: &Shape,
-) -> Option<String> {
-    let text = loader.reader.text_of(node, pointer, shape.what)?;
-    if text.is_empty() {
-        let message = format!("{} has an empty text", shape.what);
-        loader.error(codes::TIMELINE_BLOCK_VALUE, node.span, pointer, message);
-        return None;
+#[derive(JsonSchema)]
+#[schemars(transparent)]
+pub(crate) struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(
+            deserializer,
+            Some(Self(String::new())),
+            |reader, node, pointer| {
+                let text = reader.text_of(node, pointer, &super::pieces::name_of(pointer))?;
+                if text.is_empty() {
+                    let message = "an entry has an empty text";
+                    reader.error_at(codes::TIMELINE_BLOCK_VALUE, node.span, pointer, message);
+                    return None;
+                }
+                Some(Self(text.to_owned()))
+            },
+        )
     }
-    Some(text.to_owned())
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.0
+    }
+}
+
+/// A text at a time.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "timed_text")]
+pub(crate) struct TimedText {
+    /// From the base.
+    relative_time: Time,
+    /// The text.
+    content: Text,
+}
+
+/// A message of a tool at a time.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "timed_message")]
+pub(crate) struct TimedMessage {
+    /// From the base.
+    relative_time: Time,
+    /// The message.
+    message: Text,
+    /// What the real output must hold by then.
+    #[allow(dead_code, reason = "the call looks it up")]
+    expect_output: Option<String>,
+}
+
+/// A content block at a time.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "timed_block")]
+pub(crate) struct TimedBlock {
+    /// From the base.
+    relative_time: Time,
+    /// Text or a content block.
+    #[schemars(with = "BlockOrText")]
+    content: Block,
+    /// For extensions.
+    #[serde(rename = "_meta", default, deserialize_with = "meta")]
+    #[schemars(with = "std::collections::BTreeMap<String, Json>")]
+    meta: Json,
+}
+
+/// Something that the user says or types.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "user_input")]
+pub(crate) struct TimedInput {
+    /// From the base.
+    relative_time: Time,
+    /// Text, or a list of content blocks.
+    #[schemars(with = "ContentForm")]
+    input: Content,
+    /// Where it is entered (default: everywhere).
+    target: Option<UserTarget>,
+    /// Whether a client may say nothing beside it (default: false).
+    #[serde(default)]
+    exact: bool,
+    /// What the prompt is answered.
+    #[serde(default, deserialize_with = "prompt_response")]
+    #[schemars(with = "std::collections::BTreeMap<String, Json>")]
+    expected_response: Json,
+    /// For extensions.
+    #[serde(rename = "_meta", default, deserialize_with = "meta")]
+    #[schemars(with = "std::collections::BTreeMap<String, Json>")]
+    meta: Json,
+}
+
+/// Text or a block, for the schema.
+#[derive(JsonSchema)]
+#[schemars(untagged, rename = "block_or_text")]
+#[allow(dead_code, reason = "it is for the schema")]
+pub(crate) enum BlockOrText {
+    String(#[schemars(length(min = 1))] String),
+    Object(super::content::BlockForm),
+}
+
+/// Content, for the schema.
+#[derive(JsonSchema)]
+#[schemars(untagged, rename = "content")]
+#[allow(dead_code, reason = "it is for the schema")]
+pub(crate) enum ContentForm {
+    String(#[schemars(length(min = 1))] String),
+    Array(#[schemars(length(min = 1))] Vec<BlockOrText>),
+}
+
+/// Blocks, and whether they were written as plain text.
+struct Content(Vec<Block>, bool);
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(deserializer, None, |reader, node, pointer| {
+            match &node.kind {
+                NodeKind::Array(items) if items.is_empty() => {
+                    let message = "a list of content blocks is empty";
+                    reader.error_at(codes::TIMELINE_BLOCK_VALUE, node.span, pointer, message);
+                    None
+                }
+                NodeKind::Array(items) => {
+                    let blocks: Vec<Block> = reader.decode(node, pointer, "content")?;
+                    (blocks.len() == items.len()).then_some(Self(blocks, false))
+                }
+                NodeKind::String(_) => {
+                    let block = reader.decode(node, pointer, "content")?;
+                    Some(Self(vec![block], true))
+                }
+                _ => {
+                    let wanted = "a text or a list of content blocks";
+                    reader.wrong_type(node, pointer, "content", wanted);
+                    None
+                }
+            }
+        })
+    }
+}
+
+/// A list of entries, for the schema: pairs with `W`, or objects `O`.
+pub(crate) struct InTime<W, O>(PhantomData<(W, O)>);
+
+impl<W: JsonSchema, O: JsonSchema> JsonSchema for InTime<W, O> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_list", O::schema_name()).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let pair = json_schema!({
+            "type": "array",
+            "prefixItems": [{"type": "integer", "minimum": 0}, generator.subschema_for::<W>()],
+            "minItems": 2,
+            "maxItems": 2,
+        });
+        let forms = [pair, generator.subschema_for::<O>()];
+        json_schema!({"type": "array", "items": {"anyOf": forms}})
+    }
+}
+
+pub(crate) type TextsInTime = InTime<Text, TimedText>;
+pub(crate) type MessagesInTime = InTime<Text, TimedMessage>;
+pub(crate) type BlocksInTime = InTime<BlockOrText, TimedBlock>;
+pub(crate) type InputsInTime = InTime<ContentForm, TimedInput>;
+
+/// What an object with a time is made of.
+trait AtTime<T> {
+    fn parts(self) -> (Time, T);
+}
+
+impl AtTime<String> for TimedText {
+    fn parts(self) -> (Time, String) {
+        (self.relative_time, self.content.0)
+    }
+}
+
+impl AtTime<String> for TimedMessage {
+    fn parts(self) -> (Time, String) {
+        (self.relative_time, self.message.0)
+    }
+}
+
+impl AtTime<Block> for TimedBlock {
+    fn parts(self) -> (Time, Block) {
+        let mut block = self.content;
+        block.meta = merged(self.meta, block.meta);
+        (self.relative_time, block)
+    }
+}
+
+impl From<Content> for UserInput {
+    fn from(Content(blocks, is_plain): Content) -> Self {
+        Self {
+            when: When::Delay(0),
+            blocks,
+            is_plain,
+            target: None,
+            is_exact: false,
+            expected_response: Json::Null,
+            meta: Json::Null,
+            span: cuecard_source::Span::default(),
+        }
+    }
+}
+
+impl AtTime<UserInput> for TimedInput {
+    fn parts(self) -> (Time, UserInput) {
+        let input = UserInput {
+            target: self.target,
+            is_exact: self.exact,
+            expected_response: self.expected_response,
+            meta: self.meta,
+            ..UserInput::from(self.input)
+        };
+        (self.relative_time, input)
+    }
+}
+
+fn entries<'de, D: Deserializer<'de>, W, O, T>(deserializer: D) -> Result<Vec<Entry<T>>, D::Error>
+where
+    W: Deserialize<'de> + Into<T>,
+    O: Deserialize<'de> + AtTime<T>,
+{
+    let items: Items<Spanned<Timed<W, O>>> = Items::deserialize(deserializer)?;
+    let entries = items.0.into_iter().map(|Spanned { span, value }| {
+        let (when, value) = match value {
+            Timed::Array((time, value)) => (When::Delay(time.0), value.into()),
+            Timed::Object(object) => {
+                let (time, value) = object.parts();
+                (When::Offset(time.0), value)
+            }
+        };
+        Entry { when, value, span }
+    });
+    Ok(entries.collect())
+}
+
+/// Reads texts in time.
+pub(crate) fn texts_in_time<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Entry<String>>, D::Error> {
+    entries::<_, Text, TimedText, _>(deserializer)
+}
+
+/// Reads messages of a tool in time.
+pub(crate) fn messages_in_time<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Entry<String>>, D::Error> {
+    entries::<_, Text, TimedMessage, _>(deserializer)
+}
+
+/// Reads blocks in time.
+pub(crate) fn blocks_in_time<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Entry<Block>>, D::Error> {
+    entries::<_, Block, TimedBlock, _>(deserializer)
+}
+
+/// Reads what the user says or types in time.
+pub(crate) fn inputs_in_time<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<UserInput>, D::Error> {
+    let entries = entries::<_, Content, TimedInput, UserInput>(deserializer)?;
+    let inputs = entries.into_iter().map(|entry| UserInput {
+        when: entry.when,
+        span: entry.span,
+        ..entry.value
+    });
+    Ok(inputs.collect())
 }

@@ -1,24 +1,30 @@
 //! The items of `timeline`: which event each is, in whatever form it is written.
 
 use super::convert_items::{self, InlineCall};
-use super::event_table::{EVENTS, EventSpec};
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
+use super::normalise::{self, MARKERS, SCALARS};
+use super::normalise_call;
 use super::response::{self, Draft};
-use super::{agent, asserts, control, convert, tool, user};
-use super::{fields, model_fields};
+use super::schema::keys_of;
+use super::{convert, user};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
-use crate::model::{EventKind, Fault, Response, ResponseElement, TimelineEvent, UserTarget};
+use crate::model::{
+    ApplyPatch, EventKind, Fault, IncludePurpose, Response, ResponseElement, TimelineEvent,
+    UserTarget,
+};
+use crate::script::events::{ANSWER_KEYS, CALL_KEYS, EVENTS, EventRow};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::{Object, either, first_character, found};
-use cuecard_source::value::fields::Field;
 use cuecard_source::value::{Json, cut};
 
 pub(super) const META: &[Alias] = &[alias("meta", "_meta")];
 
+/// Keys that may stand beside every event.
+const EVERYWHERE: &[&str] = &["_meta", "fault"];
+
 pub(super) const WRAPPERS: &[&str] = &["agentActions", "userActions"];
-const MARKERS: &[&str] = &["sessionStart", "userCancelSession", "complete", "merge"];
 
 /// Other keys of events, with what they mean.
 const EVENT_ALIASES: &[(&str, &str)] = &[("advanceMs", "baseTimeDelta"), ("assertGit", "assert")];
@@ -26,7 +32,7 @@ const EVENT_ALIASES: &[(&str, &str)] = &[("advanceMs", "baseTimeDelta"), ("asser
 /// What one key of an item is.
 #[derive(Clone, Copy)]
 enum Meaning {
-    Event(&'static EventSpec),
+    Event(&'static EventRow),
     Tool,
     Wrapper,
     /// `think`, `assistant` or `error` without its response.
@@ -84,9 +90,10 @@ fn bare(loader: &mut Loader<'_>, flat: &mut Flat, word: &str, item: &Node, point
             diagnostic.label = label
                 .filter(|_| !is_event)
                 .map(|name| format!("did you mean `{name}`?"));
+            let markers: Vec<&str> = MARKERS.iter().map(|(marker, _)| *marker).collect();
             diagnostic.help = Some(match is_event {
                 true => format!("write `- {word}: …`"),
-                false => format!("events without a value are {}", MARKERS.join(", ")),
+                false => format!("events without a value are {}", markers.join(", ")),
             });
             return;
         }
@@ -139,12 +146,12 @@ pub(super) fn event_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The keys that may stand beside an event, other than those that may everywhere.
-fn siblings(meaning: Meaning) -> &'static [Field] {
+fn siblings(meaning: Meaning) -> &'static [&'static str] {
     match meaning {
-        Meaning::Event(spec) => spec.siblings,
-        Meaning::Tool => fields::TOOL_USE,
-        Meaning::Wrapper => fields::INPUTS_SIBLINGS,
-        Meaning::Element => model_fields::RESPONSE_SIBLINGS,
+        Meaning::Event(spec) => spec.beside,
+        Meaning::Tool => CALL_KEYS,
+        Meaning::Wrapper => &["target"],
+        Meaning::Element => ANSWER_KEYS,
     }
 }
 
@@ -167,9 +174,9 @@ fn mapping(
         .collect();
     // `status` is an event, and a key of a call.
     let is_sibling = |key: &str| {
-        candidates.iter().any(|(member, meaning)| {
-            member.key != key && siblings(*meaning).iter().any(|field| field.name == key)
-        })
+        candidates
+            .iter()
+            .any(|(member, meaning)| member.key != key && siblings(*meaning).contains(&key))
     };
     let chosen: Vec<(&Member, Meaning)> = candidates
         .iter()
@@ -261,10 +268,18 @@ fn one(
             }
         }
         Meaning::Tool => {
-            let meta = merged(meta, own_meta(loader, body, &at));
-            if let Some(tool) = tool::shorthand(loader, key, &at, item) {
-                let kind = EventKind::ToolUse(tool);
-                push(flat, kind, item.pointer, span, meta, fault);
+            let call = normalise_call::shorthand(loader, key, item);
+            let what = format!("`{}`", key.key);
+            if let Some((tool, own)) = call.and_then(|call| loader.call(&call, &at, &what)) {
+                let meta = merged(meta, own);
+                push(
+                    flat,
+                    EventKind::ToolUse(tool),
+                    item.pointer,
+                    span,
+                    meta,
+                    fault,
+                );
             }
         }
         Meaning::Event(spec) if spec.key == "llmResponse" => {
@@ -283,17 +298,34 @@ fn one(
             }
             finish_response(loader, flat, draft, item.pointer, span, fault);
         }
-        Meaning::Event(spec) => {
-            let key = Member {
-                value: loader.renamed(body, &at, META).into_owned(),
-                ..key.clone()
-            };
-            let meta = merged(meta, own_meta(loader, &key.value, &at));
-            let kind = event_kind(loader, spec.key, &key, &at, item, target, &meta);
-            if MARKERS.contains(&spec.key) && matches!(body.kind, NodeKind::Bool(false)) {
-                loader.idle_items.push(span);
+        Meaning::Event(spec) if spec.key == "agentToolUse" => {
+            let call = normalise_call::written(loader, body, &at, item);
+            let call = call.and_then(|call| loader.call(&call, &at, "`agentToolUse`"));
+            if let Some((tool, own)) = call {
+                let meta = merged(meta, own);
+                push(
+                    flat,
+                    EventKind::ToolUse(tool),
+                    item.pointer,
+                    span,
+                    meta,
+                    fault,
+                );
             }
-            if let Some(kind) = kind {
+        }
+        Meaning::Event(spec) => {
+            let Some(body) = normalise::body(loader, spec, key, item) else {
+                return;
+            };
+            let meta = merged(meta, own_meta(loader, &body, &at));
+            let kind = derived(loader, spec.key, key, &body, item);
+            if let Some(mut kind) = kind {
+                if let EventKind::UserInputs(inputs) = &mut kind {
+                    let target = user::target(loader, item).or(target);
+                    let node = &body;
+                    let body = Object { node, pointer: &at };
+                    user::finish_inputs(loader, inputs, body, target, &meta);
+                }
                 push(flat, kind, item.pointer, span, meta, fault);
             }
         }
@@ -377,54 +409,39 @@ fn finish_response(
     }
 }
 
-fn event_kind(
+/// Reads an event by its struct.
+fn derived(
     loader: &mut Loader<'_>,
     event: &str,
     key: &Member,
-    at: &str,
+    body: &Node,
     item: Object<'_>,
-    target: Option<UserTarget>,
-    meta: &Json,
 ) -> Option<EventKind> {
-    let body = &key.value;
-    match event {
-        "agentToolUse" => tool::tool_use(loader, body, at, item).map(EventKind::ToolUse),
-        "agentEdits" => agent::edits(loader, body, at),
-        "agentPlan" => agent::plan(loader, body, at),
-        "agentFileReads" => agent::file_reads(loader, body, at),
-        "agentPermissionRequest" => agent::permission(loader, body, at),
-        "notify" => agent::notify(loader, body, at),
-        "userInputs" => user::inputs(loader, body, at, item, target, meta),
-        "userEdits" => user::edits(loader, body, at, item),
-        "userCommand" => user::command(loader, body, at, item),
-        "userCancelSession" => user::cancel(loader, body, at, item),
-        "applyPatch" => user::apply_patch(loader, body, at, item),
-        "initialize" => control::initialize(loader, body, at, item),
-        "authenticate" => control::authenticate(loader, body, at, item),
-        "setMode" => control::set_mode(loader, body, at),
-        "setModel" => control::set_model(loader, body, at),
-        "sessionStart" => control::session_start(loader, body, at),
-        "baseTimeDelta" => loader
-            .time(body, at, &format!("`{}`", key.key))
-            .map(EventKind::BaseTimeDelta),
-        "assert" if key.key == "assertGit" => {
-            loader.legacy(
-                codes::TIMELINE_KEY_ALIAS,
-                key.key_span,
-                at,
-                "`assertGit` is an older spelling of `assert: {git: …}`",
-                "write `assert: {git: …}`",
-            );
-            convert::assert_git(loader, item.node, key);
-            asserts::git_alone(loader, body, at)
-        }
-        "assert" => asserts::assert(loader, body, at),
-        "screenshot" => control::screenshot(loader, body, at),
-        "log" => control::log(loader, body, at),
-        "status" => control::status(loader, body, at),
-        "complete" => control::marker(loader, key, at).then_some(EventKind::Complete),
-        _ => control::marker(loader, key, at).then_some(EventKind::Merge),
+    let whole = Node {
+        span: item.node.span,
+        kind: NodeKind::Object(vec![Member {
+            key: event.to_owned(),
+            key_span: key.key_span,
+            value: body.clone(),
+        }]),
+    };
+    if event == "agentEdits" {
+        loader.n_calls += 1;
     }
+    let mut kind: EventKind = loader.decode(&whole, item.pointer, "an event")?;
+    match &mut kind {
+        EventKind::AgentEdits(edits) => edits.call_id = format!("call_{}", loader.n_calls),
+        EventKind::UserEdits { patch: path, .. }
+        | EventKind::ApplyPatch(ApplyPatch { path, .. }) => {
+            let node = body.get("patch").or(body.get("path"));
+            loader.note_included(Some(path.clone()), node, IncludePurpose::Patch);
+        }
+        EventKind::UserInputs(inputs) => {
+            loader.note_media(inputs.iter().flat_map(|input| &input.blocks));
+        }
+        _ => {}
+    }
+    Some(kind)
 }
 
 /// Warns about keys beside an event that nothing reads.
@@ -433,17 +450,15 @@ fn beside(loader: &mut Loader<'_>, item: Object<'_>, key: &Member, meaning: Mean
     for other in item.node.members() {
         let name = other.key.as_str();
         let is_known = other.key == key.key
-            || allowed
-                .iter()
-                .any(|field| field.name == name && field.name != "toolName")
-            || fields::EVERYWHERE.iter().any(|field| field.name == name)
+            || allowed.contains(&name)
+            || EVERYWHERE.contains(&name)
             || (matches!(meaning, Meaning::Element) && response::ELEMENTS.contains(&name))
             || name.starts_with("x-");
         if is_known {
             continue;
         }
         let belongs_inside = match meaning {
-            Meaning::Event(spec) => spec.fields.iter().any(|field| field.name == name),
+            Meaning::Event(spec) => keys_of(spec.key).iter().any(|key| key == name),
             _ => false,
         };
         let at = child(item.pointer, name);
@@ -454,10 +469,7 @@ fn beside(loader: &mut Loader<'_>, item: Object<'_>, key: &Member, meaning: Mean
                 .help = Some(format!("indent it below `{}`", key.key));
             continue;
         }
-        let names = allowed
-            .iter()
-            .chain(fields::EVERYWHERE)
-            .map(|field| field.name);
+        let names = allowed.iter().chain(EVERYWHERE).copied();
         let label = did_you_mean(name, names);
         let message = format!("unknown key `{}` next to `{}`", cut(name, 40), key.key);
         loader
@@ -488,11 +500,7 @@ fn untagged(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Node>
         loader.legacy(code, tag.key_span, &at, message, modern);
     }
     convert::untag(loader, item, tag, name);
-    let is_everywhere = |member: &&Member| {
-        fields::EVERYWHERE
-            .iter()
-            .any(|field| field.name == member.key)
-    };
+    let is_everywhere = |member: &&Member| EVERYWHERE.contains(&member.key.as_str());
     let rest: Vec<Member> = item
         .members()
         .iter()
@@ -501,12 +509,12 @@ fn untagged(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Node>
         .collect();
     let (beside, inside): (Vec<&Member>, Vec<&Member>) = rest.iter().partition(is_everywhere);
     let scalar = match found {
-        Meaning::Event(spec) => spec.body.is_some() && spec.key != "sessionStart",
+        Meaning::Event(spec) => SCALARS.contains(&spec.key),
         Meaning::Wrapper | Meaning::Element => true,
         Meaning::Tool => false,
     };
     let body = match inside.as_slice() {
-        [] if MARKERS.contains(&name) => Node {
+        [] if MARKERS.iter().any(|(marker, _)| *marker == name) => Node {
             kind: NodeKind::Bool(true),
             span: tag.value.span,
         },
@@ -594,22 +602,19 @@ fn resembling(item: &Node) -> Option<&'static str> {
             std::iter::once(member.key.as_str()).chain(inner)
         })
         .collect();
-    let of_events = EVENTS.iter().map(|spec| {
-        let names: Vec<&str> = spec.fields.iter().map(|field| field.name).collect();
-        (spec.key, names)
-    });
+    let of_events = EVENTS.iter().map(|spec| (spec.key, keys_of(spec.key)));
     let of_tools = TOOLS.iter().map(|tool| {
-        let names: Vec<&str> = tool
-            .arguments
-            .iter()
-            .map(|argument| argument.name)
-            .collect();
+        let names = tool.arguments.iter();
+        let names = names.map(|argument| argument.name.to_owned()).collect();
         (tool.name, names)
     });
     of_events
         .chain(of_tools)
         .map(|(name, names)| {
-            let shared = keys.iter().filter(|key| names.contains(key)).count();
+            let shared = names
+                .iter()
+                .filter(|name| keys.contains(&name.as_str()))
+                .count();
             // Of several with as many common keys, the one that has the fewest others.
             ((shared, usize::MAX - names.len()), name)
         })

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::event_table::EVENTS;
 use super::parse;
 use super::pieces::invalid;
 use crate::model::vocabulary::AbstractTool;
 use crate::model::{FaultMatch, FaultRule, FaultRules};
+use crate::script::EVENTS;
 use cuecard_source::decode::{Items, schema_of};
 use cuecard_source::diagnostic::{Diagnostic, any_error};
 use cuecard_source::reader::{Object, Reader};

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::FORMAT;
-use super::pieces::{headers_of, inner_path, is_object, pairs_of, time_of};
-use crate::model::{IncludePurpose, IncludedFile};
+use super::pieces::{inner_path, is_object, item_pointer, meta_of};
+use crate::model::{Block, BlockKind, IncludePurpose, IncludedFile, MediaSource, ToolUse};
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::{Object, Reader};
-use cuecard_source::value::fields::Field;
 use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::{Edit, Part, SourceFile, Span};
 
@@ -29,6 +29,8 @@ pub(super) struct Loader<'a> {
     pub compat: Compat,
     /// How many calls there were so far.
     pub n_calls: usize,
+    /// The tool and the arguments of calls as they were written, if otherwise, by the place of the tool's name.
+    pub written_calls: HashMap<Span, (Option<String>, Option<Json>)>,
 }
 
 /// `compat`: older forms that need no warning.
@@ -43,29 +45,15 @@ pub(super) struct Compat {
     pub type_steps: bool,
 }
 
-/// Another spelling of a key. Without a code it is as good as the canonical one.
+/// Another spelling of a key, which is reported.
 pub(super) struct Alias {
     pub alias: &'static str,
     pub name: &'static str,
-    pub code: Option<Code>,
 }
 
-/// A spelling that is reported.
+/// Another spelling of a key.
 pub(super) const fn alias(alias: &'static str, name: &'static str) -> Alias {
-    Alias {
-        alias,
-        name,
-        code: Some(codes::TIMELINE_KEY_ALIAS),
-    }
-}
-
-/// A spelling that is as good as the canonical one.
-pub(super) const fn also(alias: &'static str, name: &'static str) -> Alias {
-    Alias {
-        alias,
-        name,
-        code: None,
-    }
+    Alias { alias, name }
 }
 
 impl<'a> Loader<'a> {
@@ -80,6 +68,7 @@ impl<'a> Loader<'a> {
             idle_items: Vec::new(),
             compat: Compat::default(),
             n_calls: 0,
+            written_calls: HashMap::new(),
         }
     }
 
@@ -94,10 +83,7 @@ impl<'a> Loader<'a> {
 
     /// Where an item of a list stands in the file as written.
     pub(super) fn item_pointer(&self, item: &Node, pointer: &str, idx: usize) -> String {
-        match self.reader.moved.and_then(|moved| moved.get(&item.span)) {
-            Some(moved) => moved.clone(),
-            None => format!("{pointer}/{idx}"),
-        }
+        item_pointer(&self.reader, item, pointer, idx)
     }
 
     pub(super) fn error(
@@ -182,9 +168,8 @@ impl<'a> Loader<'a> {
                     .help = Some(format!("keep `{}` only", alias.name));
                 continue;
             }
-            if let Some(code) = alias.code {
-                self.rename(code, member.key_span, &at, alias.alias, alias.name);
-            }
+            let code = codes::TIMELINE_KEY_ALIAS;
+            self.rename(code, member.key_span, &at, alias.alias, alias.name);
             members.push(Member {
                 key: alias.name.to_owned(),
                 ..member.clone()
@@ -219,27 +204,6 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// A mapping under its canonical keys, with what nothing reads reported. `None` if it is no mapping.
-    pub(super) fn mapping<'n>(
-        &mut self,
-        node: &'n Node,
-        pointer: &str,
-        whose: &str,
-        fields: &'static [Field],
-        aliases: &[Alias],
-    ) -> Option<Cow<'n, Node>> {
-        if !self.is_mapping(node, pointer, whose) {
-            return None;
-        }
-        let node = self.renamed(node, pointer, aliases);
-        let object = Object {
-            node: &node,
-            pointer,
-        };
-        self.reader.unknown_keys(object, fields, &[], whose);
-        Some(node)
-    }
-
     /// Whether it is a mapping. Reports if not.
     pub(super) fn is_mapping(&mut self, node: &Node, pointer: &str, whose: &str) -> bool {
         is_object(&mut self.reader, node, pointer, whose)
@@ -255,91 +219,6 @@ impl<'a> Loader<'a> {
         self.reader.decode(node, pointer, what)
     }
 
-    /// The text of an optional key.
-    pub(super) fn text(&mut self, object: Object<'_>, key: &str) -> Option<String> {
-        let (text, _) = self.reader.text(object, key, &format!("`{key}`"))?;
-        Some(text.to_owned())
-    }
-
-    /// The text of an optional key, which is not empty.
-    pub(super) fn filled(&mut self, object: Object<'_>, key: &str) -> Option<String> {
-        let (text, node) = self.reader.text(object, key, &format!("`{key}`"))?;
-        if text.trim().is_empty() {
-            let pointer = object.child_pointer(key);
-            self.invalid(node.span, &pointer, format!("`{key}` is empty"));
-            return None;
-        }
-        Some(text.to_owned())
-    }
-
-    /// The text of a key that must be there, not empty.
-    pub(super) fn required(
-        &mut self,
-        object: Object<'_>,
-        key: &str,
-        whose: &str,
-        example: &str,
-    ) -> Option<String> {
-        self.reader.required(object, key, whose, example)?;
-        self.filled(object, key)
-    }
-
-    /// The truth of an optional key.
-    pub(super) fn flag(&mut self, object: Object<'_>, key: &str) -> Option<bool> {
-        self.reader.flag(object, key, &format!("`{key}`"))
-    }
-
-    /// A whole number from 0 under an optional key.
-    pub(super) fn count(&mut self, object: Object<'_>, key: &str) -> Option<u64> {
-        let node = self.reader.get(object, key)?;
-        let count = node.as_u64();
-        if count.is_none() {
-            let pointer = object.child_pointer(key);
-            let what = format!("`{key}`");
-            self.reader
-                .wrong_type(node, &pointer, &what, "a non-negative integer");
-        }
-        count
-    }
-
-    /// A whole number under an optional key.
-    pub(super) fn integer(&mut self, object: Object<'_>, key: &str) -> Option<i64> {
-        let node = self.reader.get(object, key)?;
-        let number = node.as_i64();
-        if number.is_none() {
-            let pointer = object.child_pointer(key);
-            let what = format!("`{key}`");
-            self.reader
-                .wrong_type(node, &pointer, &what, "a whole number");
-        }
-        number
-    }
-
-    /// A time in milliseconds.
-    pub(super) fn time(&mut self, node: &Node, pointer: &str, what: &str) -> Option<u64> {
-        time_of(&mut self.reader, node, pointer, what)
-    }
-
-    /// A time under an optional key.
-    pub(super) fn time_of(&mut self, object: Object<'_>, key: &str) -> Option<u64> {
-        let node = self.reader.get(object, key)?;
-        self.time(node, &object.child_pointer(key), &format!("`{key}`"))
-    }
-
-    /// The items of an optional list, each with its pointer. Reports what is no list.
-    pub(super) fn list<'n>(&mut self, object: Object<'n>, key: &str) -> Vec<(&'n Node, String)> {
-        let Some(node) = self.reader.get(object, key) else {
-            return Vec::new();
-        };
-        let pointer = object.child_pointer(key);
-        let Some(items) = node.as_array() else {
-            self.reader
-                .wrong_type(node, &pointer, &format!("`{key}`"), "a list");
-            return Vec::new();
-        };
-        self.items(items, &pointer)
-    }
-
     /// Items with their pointers.
     pub(super) fn items<'n>(&self, items: &'n [Node], pointer: &str) -> Vec<(&'n Node, String)> {
         items
@@ -349,83 +228,12 @@ impl<'a> Loader<'a> {
             .collect()
     }
 
-    /// The items of a key that is a list; one item alone is a list of one, silently.
-    pub(super) fn one_or_more<'n>(
-        &mut self,
-        object: Object<'n>,
-        key: &str,
-    ) -> Vec<(&'n Node, String)> {
-        match self.reader.get(object, key) {
-            None => Vec::new(),
-            Some(node) if node.as_array().is_some() => self.list(object, key),
-            Some(node) => vec![(node, object.child_pointer(key))],
-        }
-    }
-
-    /// The texts of an optional list.
-    pub(super) fn texts(&mut self, object: Object<'_>, key: &str) -> Vec<String> {
-        let what = format!("an item of `{key}`");
-        let items = self.list(object, key);
-        self.texts_of(items, &what)
-    }
-
-    /// The texts that items must be.
-    pub(super) fn texts_of(&mut self, items: Vec<(&Node, String)>, what: &str) -> Vec<String> {
-        items
-            .into_iter()
-            .filter_map(|(item, pointer)| {
-                let text = self.reader.text_of(item, &pointer, what)?;
-                Some(text.to_owned())
-            })
-            .collect()
-    }
-
-    /// Names and values of an optional mapping, in order.
-    pub(super) fn pairs(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
-        let node = self.reader.get(object, key);
-        node.map_or_else(Vec::new, |node| {
-            pairs_of(&mut self.reader, node, &object.child_pointer(key))
-        })
-    }
-
-    /// The same as [`Self::pairs`], of headers of an answer.
-    pub(super) fn headers(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
-        let node = self.reader.get(object, key);
-        node.map_or_else(Vec::new, |node| {
-            headers_of(&mut self.reader, node, &object.child_pointer(key))
-        })
-    }
-
-    /// A mapping under an optional key, as JSON; null if absent.
-    pub(super) fn object(&mut self, object: Object<'_>, key: &str) -> Json {
-        match self.reader.get(object, key) {
-            Some(node)
-                if self.is_mapping(node, &object.child_pointer(key), &format!("`{key}`")) =>
-            {
-                node.to_value()
-            }
-            _ => Json::Null,
-        }
-    }
-
-    /// Any value under a key; null if absent.
-    pub(super) fn any(&self, object: Object<'_>, key: &str) -> Json {
-        object.get(key).map_or(Json::Null, Node::to_value)
-    }
-
     /// `_meta` of a mapping; null if there is none.
     pub(super) fn meta(&mut self, object: Object<'_>) -> Json {
-        let Some(node) = self.reader.get(object, "_meta") else {
-            return Json::Null;
-        };
-        if !matches!(node.kind, NodeKind::Object(_)) {
-            let pointer = object.child_pointer("_meta");
-            let found = cuecard_source::reader::found(node);
-            let message = format!("`_meta` must be a mapping, not {found}");
-            self.error(codes::TIMELINE_META, node.span, &pointer, message);
-            return Json::Null;
-        }
-        node.to_value()
+        let node = self.reader.get(object, "_meta");
+        let meta =
+            node.and_then(|node| meta_of(&mut self.reader, node, &object.child_pointer("_meta")));
+        meta.unwrap_or_default()
     }
 
     /// A path that a timeline refers to, which stays in the timeline's folder.
@@ -443,6 +251,42 @@ impl<'a> Loader<'a> {
             purpose,
         });
         Some(path)
+    }
+
+    /// Reads a call in canonical form, which messages call `what`, and its `_meta`.
+    pub(super) fn call(
+        &mut self,
+        call: &Node,
+        pointer: &str,
+        what: &str,
+    ) -> Option<(ToolUse, Json)> {
+        self.n_calls += 1;
+        let counted = format!("call_{}", self.n_calls);
+        let mut tool: ToolUse = self.decode(call, pointer, what)?;
+        if tool.call_id.is_empty() {
+            tool.call_id = counted;
+        }
+        let written = self.written_calls.get(&tool.tool_span).cloned();
+        let (written_tool, written_args) = written.unwrap_or_default();
+        tool.written_tool = written_tool;
+        tool.written_args = written_args.map(Arc::new);
+        let node = call;
+        Some((tool, self.meta(Object { node, pointer })))
+    }
+
+    /// Notes the files of blocks.
+    pub(super) fn note_media<'b>(&mut self, blocks: impl Iterator<Item = &'b Block>) {
+        for block in blocks {
+            if let BlockKind::Image(media) | BlockKind::Audio(media) = &block.kind
+                && let MediaSource::File(path) = &media.source
+            {
+                self.included.push(IncludedFile {
+                    path: path.clone(),
+                    span: media.span,
+                    purpose: IncludePurpose::Media(media.mime_type.clone()),
+                });
+            }
+        }
     }
 
     /// Notes a file that was read of a node.

@@ -14,15 +14,14 @@ mod control;
 mod convert;
 mod convert_items;
 mod entries;
-mod event_table;
 mod events;
 mod faults;
-mod fields;
 mod included;
 mod keys;
 mod loader;
-mod model_fields;
 mod normalise;
+mod normalise_call;
+mod normalise_entries;
 mod parse;
 mod pieces;
 mod read;
@@ -39,20 +38,30 @@ mod tool;
 mod user;
 
 pub(crate) use acp_settings::{Capabilities, McpServerForm, absolute, capabilities, objects};
+pub(crate) use agent::{FileReads, PermissionForm, absolute_text, file_reads, plan_entries};
+pub(crate) use asserts::{AssertForm, FileChecks, file_checks};
 pub(crate) use content::is_image;
+pub(crate) use control::{InitializeForm, LogLevel, level};
 pub use convert_items::extract_terminal;
+pub(crate) use entries::{
+    InputsInTime, MessagesInTime, blocks_in_time, inputs_in_time, messages_in_time, texts_in_time,
+};
 pub use faults::{faults_schema, read_faults};
 pub use included::{Included, check_included, check_names};
 pub(crate) use pieces::{
-    filled, headers, included_path, object, pairs, pattern, time, within, workspace_path,
+    filled, glob, headers, included_path, object, pairs, pattern, prompt_response, texts, time,
+    workspace_path,
 };
 pub use read::{Read, ReadOptions, read};
+pub(crate) use request::{JsonForm, TextTestForm, header_tests, json_checks};
+pub(crate) use response::status_code;
 pub use rules::SymbolUse;
 pub use schema::schema;
 pub(crate) use settings::{Commit, Contents, commit, contents};
 pub use symbols::{Symbol, SymbolValue, Symbols};
 pub(crate) use terminal::{NormalizeForm, normalize};
 pub use terminal::{read_terminal, terminal_schema};
+pub(crate) use tool::ExecutionForm;
 
 use cuecard_source::diagnostic::codes;
 use cuecard_source::reader::Format;

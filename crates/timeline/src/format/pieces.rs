@@ -4,14 +4,17 @@ use std::path::PathBuf;
 
 use regex::{Regex, RegexBuilder};
 use serde::Deserializer;
+use serde_json_path::JsonPath;
 
+use super::acp;
 use super::loader::{child, header_problem, leaves_folder};
+use crate::model::NameGlob;
 use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
-use cuecard_source::reader::Reader;
+use cuecard_source::reader::{Reader, found};
 use cuecard_source::value::{Json, cut, pointer_steps};
-use cuecard_source::values::regular_expression;
+use cuecard_source::values::{self, regular_expression};
 use cuecard_source::{Span, diagnostic::Diagnostic};
 
 /// The latest point in time, about 31 years: times that are added up can't overflow.
@@ -62,10 +65,26 @@ pieces! {
     scalar: String = Some(String::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
         scalar_of(reader, node, pointer, &name_of(pointer))
     };
+    /// A text, or a list of texts, none of them empty.
+    texts: Vec<String> = Some(Vec::new()), texts_of;
+    /// A name with `*` and `?`.
+    glob: NameGlob = None, glob_of;
+    /// A JSONPath.
+    json_path: JsonPath = Some(JsonPath::default()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        values::json_path(reader, node, pointer).map(|(path, _)| path)
+    };
+    /// A JSON pointer.
+    json_pointer: String = Some(String::new()), json_pointer_of;
     /// Any object, as JSON.
     object: Json = Some(Json::Null), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
         is_object(reader, node, pointer, &name_of(pointer)).then(|| node.to_value())
     };
+    /// What extensions say.
+    meta: Json = Some(Json::Null), meta_of;
+    /// A reason to stop of the protocol.
+    stop_reason: String = Some(String::new()), acp::stop_reason;
+    /// What a prompt is expected to be answered.
+    prompt_response: Json = Some(Json::Null), acp::prompt_response;
     /// A path in the timeline's folder.
     included_path: PathBuf = Some(PathBuf::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
         path_of(reader, node, pointer, "the timeline's directory")
@@ -76,35 +95,22 @@ pieces! {
     };
 }
 
-/// A whole number between two others.
-pub(crate) fn within<'de, D, T, const LEAST: u64, const MOST: u64>(
-    deserializer: D,
-) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: TryFrom<u64> + 'static,
-{
-    let stand_in = T::try_from(LEAST).ok();
-    by_hand(deserializer, stand_in, |reader, node, pointer| {
-        let number = node.as_u64();
-        let number = number.filter(|number| (LEAST..=MOST).contains(number));
-        if number.is_none() {
-            let expected = format!("an integer from {LEAST} to {MOST}");
-            reader.wrong_type(node, pointer, &name_of(pointer), &expected);
-        }
-        T::try_from(number?).ok()
-    })
-}
-
-/// How messages call the value at a pointer.
+/// How messages call the value at a pointer: by its key, with the places in lists behind it.
 pub(super) fn name_of(pointer: &str) -> String {
     let steps: Vec<String> = pointer_steps(pointer).collect();
-    match steps.as_slice() {
-        [.., list, idx] if idx.bytes().all(|byte| byte.is_ascii_digit()) => {
-            format!("`{}[{idx}]`", cut(list, 100))
-        }
-        [.., key] => format!("`{}`", cut(key, 100)),
-        [] => "this".to_owned(),
+    let is_index = |step: &String| step.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(key) = steps.iter().rposition(|step| !is_index(step)) else {
+        return "this".to_owned();
+    };
+    let indexes = steps[key + 1..].iter().map(|idx| format!("[{idx}]"));
+    format!("`{}{}`", cut(&steps[key], 100), indexes.collect::<String>())
+}
+
+/// Where an item of a list stands in the file as written.
+pub(super) fn item_pointer(reader: &Reader<'_>, item: &Node, pointer: &str, idx: usize) -> String {
+    match reader.moved.and_then(|moved| moved.get(&item.span)) {
+        Some(moved) => moved.clone(),
+        None => format!("{pointer}/{idx}"),
     }
 }
 
@@ -119,7 +125,17 @@ pub(super) fn invalid<'r>(
     reader.error_at(code, span, pointer, message)
 }
 
-fn filled_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
+/// `_meta`.
+pub(super) fn meta_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Json> {
+    if node.as_object().is_none() {
+        let message = format!("`_meta` must be a mapping, not {}", found(node));
+        reader.error_at(codes::TIMELINE_META, node.span, pointer, message);
+        return None;
+    }
+    Some(node.to_value())
+}
+
+pub(super) fn filled_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
     let what = name_of(pointer);
     let text = reader.text_of(node, pointer, &what)?;
     if text.trim().is_empty() {
@@ -222,11 +238,7 @@ pub(super) fn pairs_of(
 }
 
 /// Names and values of headers of an answer.
-pub(super) fn headers_of(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    pointer: &str,
-) -> Vec<(String, String)> {
+fn headers_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Vec<(String, String)> {
     let pairs = pairs_of(reader, node, pointer);
     for (name, value) in &pairs {
         let Some(problem) = header_problem(name, value) else {
@@ -239,6 +251,56 @@ pub(super) fn headers_of(
         invalid(reader, span, &child(pointer, name), message);
     }
     pairs
+}
+
+fn texts_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<String>> {
+    let items = node.as_array().unwrap_or(std::slice::from_ref(node));
+    let texts = items.iter().enumerate().filter_map(|(idx, item)| {
+        let at = match node.as_array() {
+            Some(_) => item_pointer(reader, item, pointer, idx),
+            None => pointer.to_owned(),
+        };
+        let text = reader.text_of(item, &at, &name_of(&at))?;
+        if text.is_empty() {
+            invalid(reader, item.span, &at, format!("{} is empty", name_of(&at)));
+        }
+        Some(text.to_owned())
+    });
+    Some(texts.collect())
+}
+
+fn glob_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<NameGlob> {
+    let text = filled_of(reader, node, pointer)?;
+    let pattern = regex::escape(&text)
+        .replace("\\*", ".*")
+        .replace("\\?", ".");
+    // What is escaped is always valid; only its size may not be.
+    let pattern = Regex::new(&format!("^(?s:{pattern})$")).ok();
+    if pattern.is_none() {
+        invalid(
+            reader,
+            node.span,
+            pointer,
+            format!("{} is too long", name_of(pointer)),
+        );
+    }
+    Some(NameGlob {
+        text,
+        pattern: pattern?,
+    })
+}
+
+fn json_pointer_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
+    let text = reader.text_of(node, pointer, &name_of(pointer))?;
+    if text.is_empty() || text.starts_with('/') {
+        return Some(text.to_owned());
+    }
+    let message = format!(
+        "`{}` is not a valid JSON pointer: it must be empty or start with `/`",
+        cut(text, 60)
+    );
+    invalid(reader, node.span, pointer, message);
+    None
 }
 
 fn path_of(reader: &mut Reader<'_>, node: &Node, pointer: &str, folder: &str) -> Option<PathBuf> {

@@ -2,18 +2,30 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use super::events::{Flat, events};
+use super::loader::Compat;
 use super::loader::Loader;
+use super::pieces::filled;
 use super::rules::{Resolved, SymbolUse, has_rules, resolve};
-use super::settings::{Program, section};
+use super::settings::Program;
 use super::symbols::Symbols;
-use super::{checks, convert_items, fields, normalise, parse, settings};
-use crate::model::{IncludedFile, Timeline};
+use super::{checks, convert_items, normalise, parse, settings};
+use crate::model::{
+    AcpSettings, IncludePurpose, IncludedFile, Repository, RequestMatch, ServerSettings, Timeline,
+    TimelineExpectations,
+};
+use cuecard_source::decode::{Spanned, by_hand, schema_of};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::place_of;
 use cuecard_source::json::Node;
-use cuecard_source::reader::{Object, Reader};
+use cuecard_source::reader::{Object, Reader, first_character};
+use cuecard_source::value::Json;
 use cuecard_source::yaml::AmbiguousScalar;
 use cuecard_source::{Edit, SourceFile, Span};
 
@@ -244,103 +256,140 @@ impl File<'_> {
     }
 }
 
+/// The whole file.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+#[schemars(extend("required" = ["name", "timeline"]))]
+pub(super) struct Root {
+    /// Name of the timeline.
+    #[serde(deserialize_with = "name")]
+    #[schemars(with = "String", length(min = 1))]
+    name: Option<Spanned<String>>,
+    /// What it is for, for people.
+    description: Option<String>,
+    /// Words to choose timelines by.
+    tags: Vec<String>,
+    /// Path of a terminal configuration.
+    #[schemars(with = "Json", extend("type" = ["string", "object"]))]
+    terminal_ref: IgnoredAny,
+    /// Older forms that need no warning.
+    compat: Compat,
+    /// The workspace that the agent starts in.
+    repo: Option<Repository>,
+    /// The program under test.
+    ah: Program,
+    /// How the stand-ins for services behave.
+    server: ServerSettings,
+    /// What a request to a model must be like, beside its prompt, to choose the timeline.
+    #[serde(rename = "match")]
+    request_match: Option<RequestMatch>,
+    /// How the stand-in for an ACP agent behaves.
+    acp: AcpSettings,
+    /// What happens, in order.
+    #[schemars(with = "Json")]
+    timeline: IgnoredAny,
+    /// What holds after the run.
+    expect: TimelineExpectations,
+    /// Legacy: what the timeline is chosen by if it has no userInputs.
+    #[serde(deserialize_with = "filled")]
+    initial_prompt: Option<String>,
+}
+
+/// Keys at the top.
+static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let schema = schema_of::<Root>();
+    let keys = schema["properties"].as_object().into_iter().flatten();
+    keys.map(|(key, _)| key.clone()).collect()
+});
+
 fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
     let object = Object {
         node: root,
         pointer: "",
     };
-    loader
-        .reader
-        .unknown_keys(object, fields::ROOT, &["rules"], "the timeline");
-    loader.compat = section(loader, object, "compat");
-    let name = name(loader, object);
-    let description = loader.text(object, "description");
-    let tags = loader.texts(object, "tags");
-    let initial_prompt = initial_prompt(loader, object);
+    let form: Root = loader.decode(root, "", "the timeline").unwrap_or_default();
+    loader.compat = form.compat;
+    initial_prompt(loader, object);
     let terminal = settings::terminal(loader, object);
-    let repository = settings::repository(loader, object);
-    let program: Program = section(loader, object, "ah");
-    let server = section(loader, object, "server");
-    let request_match = super::request::request_match(loader, object);
-    let acp = section(loader, object, "acp");
+    let folder = form.repo.as_ref().and_then(|repo| repo.folder.clone());
+    let node = root.get("repo").and_then(|repo| repo.get("dir"));
+    loader.note_included(folder, node, IncludePurpose::SeedFolder);
+    if loader.reader.get(object, "name").is_none() {
+        no_name(loader, root);
+    }
     let mut flat = Flat::default();
-    let example = "timeline: []";
     let items = loader
         .reader
-        .required(object, "timeline", "the file", example);
+        .required(object, "timeline", "the file", "timeline: []");
     if let Some(node) = items {
         match node.as_array() {
             Some(items) => events(loader, &mut flat, items, "/timeline", None),
             None => {
                 let what = "`timeline`";
-                loader
-                    .reader
-                    .wrong_type(node, "/timeline", what, "a list of events");
+                let wanted = "a list of events";
+                loader.reader.wrong_type(node, "/timeline", what, wanted);
             }
         }
     }
-    let expectations = section(loader, object, "expect");
-    let known = |key: &str| fields::ROOT.iter().any(|field| field.name == key);
     let unknown = root
         .members()
         .iter()
-        .filter(|member| !known(&member.key))
-        .map(|member| (member.key.clone(), member.value.to_value()))
-        .collect();
-    let (name, name_span) = name.unwrap_or_default();
+        .filter(|member| !KEYS.contains(&member.key));
+    let unknown = unknown.map(|member| (member.key.clone(), member.value.to_value()));
+    let name = form.name.unwrap_or_default();
     let timeline = Timeline {
         source: loader.source().clone(),
-        name,
-        name_span,
-        description,
-        tags,
-        initial_prompt,
+        name: name.value,
+        name_span: name.span,
+        description: form.description,
+        tags: form.tags,
+        initial_prompt: form.initial_prompt,
         terminal,
-        repository,
-        command: program.command,
-        flags: program.flags,
-        env: program.env,
-        server,
-        request_match,
-        acp,
+        repository: form.repo,
+        command: form.ah.command,
+        flags: form.ah.flags,
+        env: form.ah.env,
+        server: form.server,
+        request_match: form.request_match,
+        acp: form.acp,
         events: flat.events,
-        expectations,
+        expectations: form.expect,
         included_files: std::mem::take(&mut loader.included),
-        unknown,
+        unknown: unknown.collect(),
     };
     checks::check(loader, &timeline);
     Some(timeline)
 }
 
-/// `name`, which is not blank.
-fn name(loader: &mut Loader<'_>, root: Object<'_>) -> Option<(String, Span)> {
-    let code = codes::TIMELINE_NAME;
-    let Some(node) = loader.reader.get(root, "name") else {
-        let at = cuecard_source::reader::first_character(loader.source(), root.node.span);
-        let near = root
-            .node
-            .members()
-            .iter()
-            .find(|member| ["title", "id", "Name"].contains(&member.key.as_str()));
-        let at = near.map_or(at, |member| member.key_span);
-        loader
-            .error(code, at, "/name", "the timeline has no `name`")
-            .help = Some("add name: my-timeline".to_owned());
-        return None;
-    };
-    let text = loader.reader.text_of(node, "/name", "`name`")?;
-    if text.trim().is_empty() {
-        loader.error(code, node.span, "/name", "`name` is blank");
-        return None;
-    }
-    Some((text.to_owned(), node.span))
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Spanned<String>>, D::Error> {
+    by_hand(deserializer, Some(None), |reader, node, pointer| {
+        let text = reader.text_of(node, pointer, "`name`")?;
+        if text.trim().is_empty() {
+            let code = codes::TIMELINE_NAME;
+            reader.error_at(code, node.span, pointer, "`name` is blank");
+            return None;
+        }
+        let value = text.to_owned();
+        let span = node.span;
+        Some(Some(Spanned { span, value }))
+    })
 }
 
-fn initial_prompt(loader: &mut Loader<'_>, root: Object<'_>) -> Option<String> {
-    let node = loader.reader.get(root, "initialPrompt")?;
-    let code = codes::TIMELINE_KEY_ALIAS;
-    let message = "`initialPrompt` only selects the timeline and is never sent";
-    let modern = "write the prompt as the first entry of `userInputs`";
-    loader.legacy(code, node.span, "/initialPrompt", message, modern);
-    loader.filled(root, "initialPrompt")
+fn no_name(loader: &mut Loader<'_>, root: &Node) {
+    let at = first_character(loader.source(), root.span);
+    let mut members = root.members().iter();
+    let near = members.find(|member| ["title", "id", "Name"].contains(&member.key.as_str()));
+    let at = near.map_or(at, |member| member.key_span);
+    let message = "the timeline has no `name`";
+    let found = loader.error(codes::TIMELINE_NAME, at, "/name", message);
+    found.help = Some("add name: my-timeline".to_owned());
+}
+
+fn initial_prompt(loader: &mut Loader<'_>, root: Object<'_>) {
+    if let Some(node) = loader.reader.get(root, "initialPrompt") {
+        let code = codes::TIMELINE_KEY_ALIAS;
+        let message = "`initialPrompt` only selects the timeline and is never sent";
+        let modern = "write the prompt as the first entry of `userInputs`";
+        loader.legacy(code, node.span, "/initialPrompt", message, modern);
+    }
 }

@@ -1,23 +1,62 @@
 //! `llmResponse`: one answer of the model.
 
-use super::content::block;
-use super::entries::{ASSISTANT, THINK, entries, texts};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+
+use super::entries::{BlocksInTime, TextsInTime};
 use super::events::Flat;
 use super::loader::{Loader, child, merged};
-use super::{convert, tool};
-use super::{fields, model_fields};
+use super::normalise_entries::{self, ASSISTANT, THINK};
+use super::pieces::filled;
+use super::{convert, normalise, normalise_call};
 use crate::model::{
     Response, ResponseElement, ResponseError, ServingCount, StopReason, StopReasons, ToolUse,
 };
+use crate::script::events::ANSWER_KEYS;
 use cuecard_source::Span;
+use cuecard_source::checked;
+use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
-use cuecard_source::reader::{Object, first_character};
-use cuecard_source::value::fields::Field;
+use cuecard_source::reader::{Object, Reader, first_character, found};
 use cuecard_source::value::{Json, cut};
 
+checked!(ResponseError);
+
 /// What may be an element of a response.
-pub(super) const ELEMENTS: &[&str] = &["think", "assistant", "error"];
+pub(super) const ELEMENTS: [&str; 3] = ["think", "assistant", "error"];
+
+/// An element of a response, for the schema.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(
+    dead_code,
+    reason = "it is for the schema: each key is read by itself, in written order"
+)]
+pub(super) struct ElementForm {
+    /// What the model thinks.
+    #[schemars(with = "Option<TextsInTime>")]
+    think: (),
+    /// What the model says.
+    #[schemars(with = "Option<BlocksInTime>")]
+    assistant: (),
+    /// How the request fails.
+    error: Option<ResponseError>,
+    /// A call that more of the answer follows.
+    agent_tool_use: Option<ToolUse>,
+    /// For extensions.
+    #[serde(rename = "_meta")]
+    meta: Option<Json>,
+    /// Tokens, instead of a count.
+    usage: Option<Json>,
+    /// Why the model stopped.
+    stop_reason: Option<Json>,
+    /// The text with which the model refuses.
+    refusal: Option<Json>,
+}
 
 /// A response while its elements are read.
 pub(super) struct Draft {
@@ -129,88 +168,108 @@ pub(super) fn response(
     draft
 }
 
-/// `usage` and `stopReason` of the answer.
+/// What an answer is as a whole.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Settings {
+    /// Tokens, instead of a count, in the words of any dialect.
+    #[serde(deserialize_with = "usage")]
+    #[schemars(with = "BTreeMap<String, Json>")]
+    usage: Json,
+    /// Why the model stopped: a word of any dialect, or one for each of `anthropic`, `openai`, `gemini`.
+    #[schemars(with = "Json", extend("type" = ["string", "object"]))]
+    stop_reason: StopReasons,
+    /// The text with which the model refuses.
+    #[serde(deserialize_with = "filled")]
+    refusal: Option<String>,
+}
+
+/// Reads them beside an event or in an element.
 fn settings(loader: &mut Loader<'_>, draft: &mut Draft, object: Object<'_>) {
-    let usage = usage(loader, object);
-    draft.response.usage = merged(std::mem::take(&mut draft.response.usage), usage);
-    draft.response.stop_reason = stop_reasons(loader, object).or(draft.response.stop_reason);
-    if let Some(refusal) = loader.filled(object, "refusal") {
-        draft.response.refusal = Some(refusal);
+    let mut own = object.node.clone();
+    if let NodeKind::Object(members) = &mut own.kind {
+        members.retain(|member| ANSWER_KEYS.contains(&member.key.as_str()));
     }
+    let own: Option<Settings> = loader.decode(&own, object.pointer, "`llmResponse`");
+    let Some(own) = own else { return };
+    let response = &mut draft.response;
+    response.usage = merged(std::mem::take(&mut response.usage), own.usage);
+    response.stop_reason = own.stop_reason.or(response.stop_reason);
+    response.refusal = own.refusal.or(response.refusal.take());
 }
 
-/// `usage`, in the words of any dialect.
-fn usage(loader: &mut Loader<'_>, object: Object<'_>) -> Json {
-    let Some(node) = loader.reader.get(object, "usage") else {
-        return Json::Null;
-    };
-    let at = object.child_pointer("usage");
-    let known = model_fields::USAGE;
-    let Some(node) = loader.mapping(node, &at, "`usage`", known, &[]) else {
-        return Json::Null;
-    };
-    counts(loader, &node, &at, known);
-    node.to_value()
-}
-
-/// Each of the `known` members is a count, or has counts in it.
-fn counts(loader: &mut Loader<'_>, node: &Node, at: &str, known: &'static [Field]) {
-    let is_known = |member: &&Member| known.iter().any(|field| field.name == member.key);
-    for member in node.members().iter().filter(is_known) {
-        let (at, what) = (child(at, &member.key), format!("`{}`", member.key));
-        if member.key.ends_with("_details") {
-            let details = model_fields::USAGE_DETAILS;
-            if let Some(inner) = loader.mapping(&member.value, &at, &what, details, &[]) {
-                counts(loader, &inner, &at, details);
-            }
-        } else if member.value.as_u64().is_none() {
-            loader
-                .reader
-                .wrong_type(&member.value, &at, &what, "a number of tokens");
+/// Counts, each absent unless it is given.
+macro_rules! counts {
+    ($name:ident { $($count:ident)+ } $({ $($details:ident)+ })?) => {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        #[allow(dead_code, non_snake_case, reason = "it is a form to check by; the words are the dialects'")]
+        struct $name {
+            $($count: Option<u64>,)+
+            $($($details: Option<Details>,)+)?
         }
+    };
+}
+
+counts! { Usage {
+    input_tokens inputTokens prompt_tokens promptTokens promptTokenCount
+    output_tokens outputTokens completion_tokens completionTokens candidatesTokenCount
+    thoughtsTokenCount thoughtTokens
+    cache_read_input_tokens cacheReadInputTokens cache_creation_input_tokens cacheCreationInputTokens
+    cachedContentTokenCount cachedReadTokens cachedWriteTokens
+    total_tokens totalTokens totalTokenCount
+} {
+    input_tokens_details prompt_tokens_details output_tokens_details completion_tokens_details
+} }
+
+counts! { Details { cached_tokens cache_write_tokens reasoning_tokens } }
+
+fn usage<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+    by_hand(deserializer, Some(Json::Null), |reader, node, pointer| {
+        reader.decode::<Usage>(node, pointer, "`usage`")?;
+        Some(node.to_value())
+    })
+}
+
+impl<'de> Deserialize<'de> for StopReasons {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename = "$Kind", rename_all = "lowercase")]
+        enum Form {
+            String(StopReason),
+            Object(#[serde(with = "StopReasons")] StopReasons),
+        }
+        Ok(match Form::deserialize(deserializer)? {
+            Form::String(reason) => Self::all(reason),
+            Form::Object(reasons) => reasons,
+        })
     }
 }
 
-/// `stopReason`: a word of any dialect, or one for each.
-fn stop_reasons(loader: &mut Loader<'_>, object: Object<'_>) -> StopReasons {
-    let Some(node) = loader.reader.get(object, "stopReason") else {
-        return StopReasons::default();
-    };
-    let at = object.child_pointer("stopReason");
-    if node.as_object().is_none() {
-        let reason = stop_reason(loader, node, &at);
-        return reason.map_or_else(StopReasons::default, StopReasons::all);
+impl<'de> Deserialize<'de> for StopReason {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(
+            deserializer,
+            Some(Self::EndTurn),
+            |reader, node, pointer| {
+                let text = reader.text_of(node, pointer, "`stopReason`")?;
+                let known = Self::from_word(text);
+                if known.is_none() {
+                    let message = format!("`{}` is not a known stop reason", cut(text, 40));
+                    let near = did_you_mean(text, Self::all_words());
+                    let code = codes::TIMELINE_ACP_STOP_REASON;
+                    let found = reader.error_at(code, node.span, pointer, message);
+                    found.label = near.map(|word| format!("did you mean `{word}`?"));
+                    found.help = Some(
+                    "use a stop reason of one of the APIs: `end_turn`, `max_tokens`, `refusal`, `stop_sequence`, \
+                     `length`, `content_filter`, `SAFETY`, …"
+                        .to_owned(),
+                );
+                }
+                known
+            },
+        )
     }
-    let known = model_fields::STOP_REASONS;
-    let Some(node) = loader.mapping(node, &at, "`stopReason`", known, &[]) else {
-        return StopReasons::default();
-    };
-    let mut of = |dialect: &str| {
-        let member = node.members().iter().find(|member| member.key == dialect)?;
-        stop_reason(loader, &member.value, &child(&at, dialect))
-    };
-    StopReasons {
-        anthropic: of("anthropic"),
-        openai: of("openai"),
-        gemini: of("gemini"),
-    }
-}
-
-fn stop_reason(loader: &mut Loader<'_>, node: &Node, at: &str) -> Option<StopReason> {
-    let text = loader.reader.text_of(node, at, "`stopReason`")?;
-    let known = StopReason::from_word(text);
-    if known.is_none() {
-        let message = format!("`{}` is not a known stop reason", cut(text, 40));
-        let near = did_you_mean(text, StopReason::all_words());
-        let found = loader.error(codes::TIMELINE_ACP_STOP_REASON, node.span, at, message);
-        found.label = near.map(|word| format!("did you mean `{word}`?"));
-        found.help = Some(
-            "use a stop reason of one of the APIs: `end_turn`, `max_tokens`, `refusal`, `stop_sequence`, `length`, \
-             `content_filter`, `SAFETY`, …"
-                .to_owned(),
-        );
-    }
-    known
 }
 
 /// One element: a mapping with one key. A mapping of several counts as several, in written order.
@@ -255,12 +314,10 @@ fn element(
         loader.invalid(node.span, pointer, "an element of `llmResponse` is empty");
     }
     for member in node.members() {
-        let at = child(pointer, &member.key);
-        if !known(member) {
-            unknown(loader, member, &at);
-            continue;
+        match known(member) {
+            true => part(loader, draft, member, pointer, node),
+            false => unknown(loader, member, &child(pointer, &member.key)),
         }
-        part(loader, draft, member, &at, node);
     }
     let object = Object { node, pointer };
     settings(loader, draft, object);
@@ -272,53 +329,48 @@ fn element(
     draft.meta = merged(std::mem::take(&mut draft.meta), meta);
 }
 
-fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, at: &str, whole: &Node) {
+/// A part of an element at `pointer`.
+fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, pointer: &str, whole: &Node) {
     let value = &member.value;
-    match member.key.as_str() {
-        "think" => {
-            let entries = texts(loader, value, at, &THINK);
-            draft.push(ResponseElement::Think(entries), member, at);
-        }
-        "assistant" => {
-            let entries = entries(loader, value, at, &ASSISTANT, |loader, timed| {
-                let mut block = block(loader, timed.value, &timed.pointer)?;
-                if let Some((node, pointer)) = timed.object {
-                    let meta = loader.meta(Object { node, pointer });
-                    block.meta = merged(meta, block.meta);
-                }
-                Some(timed.entry(block))
-            });
-            draft.push(ResponseElement::Assistant(entries), member, at);
-        }
-        "error" => {
-            if let Some(error) = error(loader, value, at) {
-                draft.push(ResponseElement::Error(error), member, at);
-            }
-        }
+    let at = child(pointer, &member.key);
+    let what = format!("`{}`", member.key);
+    let shape = match member.key.as_str() {
+        "think" => Some(&THINK),
+        "assistant" => Some(&ASSISTANT),
+        "error" => None,
         "tool" => {
-            moved(
-                loader,
-                member.key_span,
-                at,
-                "`tool` is not allowed inside a response",
-            );
-            if let Some((tool, meta, written)) = tool::inline(loader, value, at) {
+            let message = "`tool` is not allowed inside a response";
+            moved(loader, member.key_span, &at, message);
+            let inline = normalise_call::inline(loader, value, &at);
+            let call =
+                inline.and_then(|(call, json)| Some((loader.call(&call, &at, &what)?, json)));
+            if let Some(((tool, meta), json)) = call {
                 draft.calls.push(Call {
                     tool,
                     meta,
-                    pointer: at.to_owned(),
+                    pointer: at,
                     span: whole.span,
                     kept: None,
-                    written,
+                    written: Some(json),
                 });
             }
+            return;
         }
         "agentToolUse" => {
-            if let Some((tool, meta)) = tool::written_inside(loader, value, at) {
+            let nothing = Node {
+                kind: NodeKind::Object(Vec::new()),
+                span: value.span,
+            };
+            let item = Object {
+                node: &nothing,
+                pointer: &at,
+            };
+            let call = normalise_call::written(loader, value, &at, item);
+            if let Some((tool, meta)) = call.and_then(|call| loader.call(&call, &at, &what)) {
                 let call = Call {
                     tool,
                     meta,
-                    pointer: at.to_owned(),
+                    pointer: at,
                     span: whole.span,
                     kept: Some(Span {
                         start: member.key_span.start,
@@ -328,8 +380,21 @@ fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, at: &str, w
                 };
                 draft.open.push((call, member.key_span));
             }
+            return;
         }
-        _ => {}
+        _ => return,
+    };
+    let mut value = value.clone();
+    if let Some(shape) = shape {
+        normalise_entries::entries(loader, &mut value, &at, shape);
+    }
+    let element = normalise::object(&member.key, member.key_span, value);
+    let element: Option<ResponseElement> = loader.decode(&element, pointer, "an element");
+    if let Some(element) = element {
+        if let ResponseElement::Assistant(entries) = &element {
+            loader.note_media(entries.iter().map(|entry| &entry.value));
+        }
+        draft.push(element, member, &at);
     }
 }
 
@@ -363,74 +428,66 @@ fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
     );
 }
 
-fn error(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<ResponseError> {
-    let span = node.span;
-    let node = loader.mapping(node, pointer, "`error`", fields::ERROR, &[])?;
-    let object = Object {
-        node: &node,
-        pointer,
-    };
-    let error_type = loader.filled(object, "errorType");
-    let status = status(loader, object);
-    let message = loader.text(object, "message");
-    let retry_after_seconds = loader.count(object, "retryAfterSeconds");
-    let headers = loader.headers(object, "headers");
-    let repeat = repeat(loader, object);
-    let is_in_stream = loader.flag(object, "inStream").unwrap_or(false);
-    Some(ResponseError {
-        message: message
-            .or_else(|| error_type.clone())
-            .unwrap_or_else(|| "the timeline scripted an error".to_owned()),
-        error_type,
-        status: status?,
-        details: loader.any(object, "details"),
-        retry_after_seconds,
-        headers,
-        repeat: repeat?,
-        is_in_stream,
-        span,
+impl ResponseError {
+    fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
+        self.span = object.node.span;
+        if reader.get(object, "message").is_none() {
+            let message = self.error_type.clone();
+            self.message = message.unwrap_or_else(|| "the timeline scripted an error".to_owned());
+        }
+    }
+}
+
+/// Reads the status of an error.
+pub(crate) fn status_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+    by_hand(deserializer, Some(400), |reader, node, pointer| {
+        let status = node
+            .as_u64()
+            .and_then(|status| u16::try_from(status).ok())
+            .filter(|status| (400..=599).contains(status));
+        if status.is_none() {
+            let message = format!(
+                "`statusCode` of an error must be between 400 and 599, not {}",
+                found(node)
+            );
+            reader.error_at(codes::TIMELINE_ERROR_STATUS, node.span, pointer, message);
+        }
+        status
     })
 }
 
-fn status(loader: &mut Loader<'_>, object: Object<'_>) -> Option<u16> {
-    let Some(node) = loader.reader.get(object, "statusCode") else {
-        return Some(400);
-    };
-    let status = node
-        .as_u64()
-        .and_then(|status| u16::try_from(status).ok())
-        .filter(|status| (400..=599).contains(status));
-    if status.is_none() {
-        let message = format!(
-            "`statusCode` of an error must be between 400 and 599, not {}",
-            cuecard_source::reader::found(node)
-        );
-        let at = object.child_pointer("statusCode");
-        loader.error(codes::TIMELINE_ERROR_STATUS, node.span, &at, message);
+impl<'de> Deserialize<'de> for ServingCount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        by_hand(deserializer, Some(Self::Always), |reader, node, pointer| {
+            if node.as_str() == Some("always") {
+                return Some(Self::Always);
+            }
+            let times = node.as_u64().and_then(|times| u32::try_from(times).ok());
+            let times = times.filter(|&times| times > 0);
+            if times.is_none() {
+                let message = format!(
+                    "`repeat` of an error must be a positive integer or `always`, not {}",
+                    found(node)
+                );
+                reader.error_at(codes::TIMELINE_ERROR_STATUS, node.span, pointer, message);
+            }
+            times.map(Self::Times)
+        })
     }
-    status
 }
 
-fn repeat(loader: &mut Loader<'_>, object: Object<'_>) -> Option<ServingCount> {
-    let Some(node) = loader.reader.get(object, "repeat") else {
-        return Some(ServingCount::Times(1));
-    };
-    if node.as_str() == Some("always") {
-        return Some(ServingCount::Always);
+impl JsonSchema for ServingCount {
+    fn schema_name() -> Cow<'static, str> {
+        "repeat".into()
     }
-    let times = node
-        .as_u64()
-        .and_then(|times| u32::try_from(times).ok())
-        .filter(|&times| times > 0);
-    if times.is_none() {
-        let message = format!(
-            "`repeat` of an error must be a positive integer or `always`, not {}",
-            cuecard_source::reader::found(node)
-        );
-        let at = object.child_pointer("repeat");
-        loader.error(codes::TIMELINE_ERROR_STATUS, node.span, &at, message);
+
+    fn inline_schema() -> bool {
+        true
     }
-    times.map(ServingCount::Times)
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "always"}]})
+    }
 }
 
 /// A top-level `think`, `assistant` or `error`: a response of its own, but for an answer right behind its thinking.
@@ -473,8 +530,7 @@ pub(super) fn top_level(
         };
     }
     for member in &keys {
-        let at = child(pointer, &member.key);
-        part(loader, &mut draft, member, &at, item);
+        part(loader, &mut draft, member, pointer, item);
     }
     draft
 }

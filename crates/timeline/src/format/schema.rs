@@ -1,49 +1,70 @@
-//! The JSON Schema of timelines in canonical form, made from the tables of keys and events, for editors.
+//! The JSON Schema of timelines in canonical form, made from the structs that read them, for editors.
+
+use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde_json::{Map, json};
 
-use super::event_table::EVENTS;
 use super::events::WRAPPERS;
-use super::loader::Compat;
-use super::settings::Program;
-use super::{fields, model_fields};
+use super::read::Root;
+use super::response::{ElementForm, Settings};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
-use crate::model::{AcpSettings, Fault, Repository, ServerSettings, TimelineExpectations};
+use crate::model::{EventKind, Fault, ToolUse, UserTarget};
+use crate::script::events::{ANSWER_KEYS, CALL_KEYS, EVENTS};
 use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{Field, object};
 
 /// The schema (JSON Schema 2020-12) of a timeline before its rules are resolved: `rules` may stand for any part of a
 /// mapping, so that nothing which a rule may give is required.
 pub fn schema() -> Json {
-    let mut document = Map::new();
-    document.insert(
-        "$schema".into(),
-        "https://json-schema.org/draft/2020-12/schema".into(),
-    );
-    document.insert("$id".into(), "urn:cuecard:schema:timeline:1".into());
-    document.insert("title".into(), "Timeline".into());
-    document.insert(
-        "description".into(),
-        "A scripted agent session: messages, tool calls and checks, in order.".into(),
-    );
-    if let Json::Object(members) = mapping(fields::ROOT) {
+    let mut definitions = Map::new();
+    derive::<Root>(&mut definitions, "timeline");
+    let root = definitions.shift_remove("timeline").unwrap_or_default();
+    let mut document = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:cuecard:schema:timeline:1",
+        "title": "Timeline",
+        "description": "A scripted agent session: messages, tool calls and checks, in order.",
+    });
+    if let (Json::Object(document), Json::Object(members)) = (&mut document, root) {
         document.extend(members);
     }
-    document.insert("$defs".into(), definitions());
-    Json::Object(document)
+    document["properties"]["timeline"]["$ref"] = json!("#/$defs/timeline");
+    derive::<EventKind>(&mut definitions, "");
+    derive::<Fault>(&mut definitions, "fault");
+    derive::<ElementForm>(&mut definitions, "element");
+    definitions.shift_remove("");
+    permission_option(&mut definitions["PermissionOption"]);
+    definitions["element"]["minProperties"] = json!(1);
+    definitions["element"]["additionalProperties"] = json!(false);
+    definitions.insert("event".into(), event());
+    let timeline = json!({"type": "array", "items": {"anyOf": [reference("event"), rules_item()]}});
+    definitions.insert("timeline".into(), timeline);
+    definitions.insert("meta".into(), json!({"type": "object"}));
+    definitions.insert("rules".into(), rules());
+    document["$defs"] = Json::Object(definitions);
+    with_rules(&mut document);
+    document
 }
 
-/// A mapping with these keys, or with rules that give some of them.
-fn mapping(known: &[Field]) -> Json {
-    let mut schema = object(known);
-    if schema["required"].as_array().is_some_and(Vec::is_empty)
-        && let Some(members) = schema.as_object_mut()
-    {
-        members.shift_remove("required");
+/// Lets rules stand in each list of entries in time.
+fn with_rules(schema: &mut Json) {
+    match schema {
+        Json::Array(items) => items.iter_mut().for_each(with_rules),
+        Json::Object(members) => {
+            for (key, value) in members {
+                if let ("anyOf", Json::Array(forms)) = (key.as_str(), &mut *value)
+                    && forms
+                        .first()
+                        .is_some_and(|form| form.get("prefixItems").is_some())
+                {
+                    forms.push(rules_item());
+                }
+                with_rules(value);
+            }
+        }
+        _ => {}
     }
-    or_rules(schema)
 }
 
 /// Adds the definition of a type, and of those that it consists of.
@@ -70,101 +91,8 @@ fn or_rules(mut schema: Json) -> Json {
     schema
 }
 
-fn definitions() -> Json {
-    let named: &[(&str, &[Field])] = &[
-        ("match", model_fields::MATCH),
-        ("assert_request", model_fields::ASSERT_REQUEST),
-        ("request_tools", model_fields::REQUEST_TOOLS),
-        ("error", fields::ERROR),
-        ("tool_execution", fields::TOOL_EXECUTION),
-        ("tool_execution_event", fields::TOOL_EXECUTION_EVENT),
-        ("plan_entry", fields::PLAN_ENTRY),
-        ("file_read", fields::FILE_READ),
-        ("decision", fields::DECISION),
-        ("command_expect", fields::COMMAND_EXPECT),
-        ("assert_fs", fields::ASSERT_FS),
-        ("assert_text", fields::ASSERT_TEXT),
-        ("assert_json", fields::ASSERT_JSON),
-        ("assert_git", fields::ASSERT_GIT),
-        ("assert_acp", fields::ASSERT_ACP),
-        ("assert_screen", fields::ASSERT_SCREEN),
-        ("block", fields::BLOCK),
-        ("resource", fields::RESOURCE),
-        ("timed_text", fields::TIMED_TEXT),
-        ("timed_message", fields::TIMED_MESSAGE),
-        ("timed_block", fields::TIMED_BLOCK),
-        ("user_input", fields::USER_INPUT),
-        ("session_start_fields", fields::SESSION_START),
-        ("log_fields", fields::LOG),
-    ];
-    let mut definitions: Map<String, Json> = named
-        .iter()
-        .map(|(name, known)| ((*name).to_owned(), mapping(known)))
-        .collect();
-    derive::<Compat>(&mut definitions, "compat");
-    derive::<Repository>(&mut definitions, "repo");
-    derive::<Program>(&mut definitions, "ah");
-    derive::<ServerSettings>(&mut definitions, "server");
-    derive::<AcpSettings>(&mut definitions, "acp");
-    derive::<TimelineExpectations>(&mut definitions, "expect");
-    derive::<Fault>(&mut definitions, "fault");
-    definitions.insert("permission_option".into(), permission_option());
-    definitions.insert("event".into(), event());
-    definitions.insert("response".into(), response());
-    for (name, schema) in [
-        ("time", json!({"type": "integer", "minimum": 0})),
-        ("meta", json!({"type": "object"})),
-        ("timeline", list_or_rules("event")),
-        ("plan_entries", list_or_rules("plan_entry")),
-        (
-            "texts_in_time",
-            entries(&["timed_text", "timed_message"], json!({"type": "string"})),
-        ),
-        (
-            "blocks_in_time",
-            entries(&["timed_block"], reference("block_or_text")),
-        ),
-        (
-            "user_inputs",
-            entries(&["user_input"], reference("content")),
-        ),
-        (
-            "text_test",
-            json!({"oneOf": [{"type": "string", "minLength": 1}, object(model_fields::TEXT_TESTS)]}),
-        ),
-        (
-            "block_or_text",
-            json!({"oneOf": [{"type": "string", "minLength": 1}, reference("block")]}),
-        ),
-        (
-            "content",
-            json!({"oneOf": [
-                {"type": "string", "minLength": 1},
-                {"type": "array", "minItems": 1, "items": reference("block_or_text")},
-            ]}),
-        ),
-        (
-            "session_start",
-            json!({"oneOf": [{"type": ["boolean", "null"]}, reference("session_start_fields")]}),
-        ),
-        (
-            "log",
-            json!({"oneOf": [{"type": "string"}, reference("log_fields")]}),
-        ),
-        ("rules", rules()),
-    ] {
-        definitions.insert(name.into(), schema);
-    }
-    Json::Object(definitions)
-}
-
 fn reference(name: &str) -> Json {
     json!({"$ref": format!("#/$defs/{name}")})
-}
-
-/// A list of definitions, among which there may be rules.
-fn list_or_rules(name: &str) -> Json {
-    json!({"type": "array", "items": {"anyOf": [reference(name), rules_item()]}})
 }
 
 /// `- rules: […]` as an item of a list.
@@ -177,30 +105,69 @@ fn rules_item() -> Json {
     })
 }
 
-/// `[ms, value]`, or a mapping with a time.
-fn entries(mappings: &[&str], value: Json) -> Json {
-    let pair = json!({
-        "type": "array",
-        "prefixItems": [reference("time"), value],
-        "minItems": 2,
-        "maxItems": 2,
-    });
-    let mut forms = vec![pair, rules_item()];
-    forms.extend(mappings.iter().map(|name| reference(name)));
-    json!({"type": "array", "items": {"anyOf": forms}})
-}
-
 /// Options have two spellings, both as good.
-fn permission_option() -> Json {
-    let mut option = object(fields::PERMISSION_OPTION);
+fn permission_option(option: &mut Json) {
     option["properties"]["optionId"] = option["properties"]["id"].clone();
     option["properties"]["name"] = option["properties"]["label"].clone();
-    option["required"] = json!(["kind"]);
+    option["anyOf"] = json!([{"required": ["kind"]}, {"required": ["rules"]}]);
     option["allOf"] = json!([
         {"anyOf": [{"required": ["id"]}, {"required": ["optionId"]}]},
         {"anyOf": [{"required": ["label"]}, {"required": ["name"]}]},
     ]);
-    option
+}
+
+/// What the model's structs say of the bodies of events, by their keys.
+fn bodies() -> Map<String, Json> {
+    let schema = schema_of::<EventKind>();
+    let forms = schema["oneOf"].as_array().cloned().unwrap_or_default();
+    let bodies = forms.into_iter().filter_map(|mut form| {
+        let description = form["description"].take();
+        if let Some(marker) = form["const"].as_str() {
+            let body = json!({"type": ["boolean", "null", "object"], "description": description});
+            return Some((marker.to_owned(), body));
+        }
+        let members = form["properties"].as_object_mut()?;
+        let (key, body) = members.iter_mut().next()?;
+        let mut body = or_rules(body.take());
+        let shorthand = match key.as_str() {
+            "log" => json!("string"),
+            "sessionStart" | "userCancelSession" => json!(["boolean", "null"]),
+            _ => Json::Null,
+        };
+        if !shorthand.is_null() {
+            body = json!({"anyOf": [{"type": shorthand}, body]});
+        }
+        body["description"] = description;
+        Some((key.clone(), body))
+    });
+    let response = json!({
+        "type": ["array", "null"],
+        "items": {"anyOf": [reference("element"), rules_item()]},
+        "description": "One answer of the model.",
+    });
+    let response = std::iter::once(("llmResponse".to_owned(), response));
+    response.chain(bodies).collect()
+}
+
+/// The keys of the body of an event that the model's struct defines.
+pub(super) fn keys_of(event: &str) -> Vec<String> {
+    static KEYS: LazyLock<(Json, Map<String, Json>)> =
+        LazyLock::new(|| (schema_of::<EventKind>(), bodies()));
+    let (schema, bodies) = &*KEYS;
+    if event == "llmResponse" {
+        return super::response::ELEMENTS.map(str::to_owned).to_vec();
+    }
+    let body = &bodies[event];
+    // Of what may also be a word, or of entries of a list.
+    let forms = body["anyOf"]
+        .as_array()
+        .or(body["items"]["anyOf"].as_array());
+    let body = forms.and_then(|forms| forms.get(1)).unwrap_or(body);
+    let name = body["$ref"].as_str().and_then(|it| it.rsplit('/').next());
+    let body = name.map_or(body, |name| &schema["$defs"][name]);
+    let keys = body["properties"].as_object().into_iter().flatten();
+    let keys = keys.map(|(key, _)| key.clone());
+    keys.filter(|key| key != "rules").collect()
 }
 
 fn rules() -> Json {
@@ -221,75 +188,57 @@ fn rules() -> Json {
     })
 }
 
-fn response() -> Json {
-    let mut element = object(fields::RESPONSE);
-    for field in model_fields::RESPONSE_SIBLINGS
-        .iter()
-        .chain(fields::EVERYWHERE)
-    {
-        if field.name != "fault" {
-            element["properties"][field.name] = json!({});
-        }
-    }
-    element["properties"]["agentToolUse"] = mapping(fields::TOOL_USE);
-    element["properties"]["agentToolUse"]["description"] =
-        json!("A call that more of the answer follows.");
-    element["minProperties"] = json!(1);
-    element["additionalProperties"] = json!(false);
-    json!({
-        "type": ["array", "null"],
-        "items": {"anyOf": [element, rules_item()]},
-    })
-}
-
 /// One event: a word, or a mapping with its name.
 fn event() -> Json {
     let mut forms = vec![json!({
         "enum": ["sessionStart", "userCancelSession", "complete", "merge"],
     })];
+    let bodies = bodies();
+    let settings = schema_of::<Settings>();
+    let call = schema_of::<ToolUse>();
+    let target = schema_of::<UserTarget>();
     for spec in EVENTS {
-        let mut body: Json = match spec.body {
-            Some(body) => serde_json::from_str(body).unwrap_or(Json::Bool(true)),
-            None => mapping(spec.fields),
-        };
-        body["description"] = spec.meaning.into();
-        let siblings = spec
-            .siblings
-            .iter()
-            .filter(|field| field.name != "toolName");
-        let siblings: Vec<&Field> = siblings.chain(fields::EVERYWHERE).collect();
-        forms.push(one(spec.key, body.clone(), &siblings));
+        let body = &bodies[spec.key];
+        let beside = spec.beside.iter().map(|key| {
+            let schema = match *key {
+                "target" => &target,
+                key if ANSWER_KEYS.contains(&key) => &settings["properties"][key],
+                "at" => &json!({"type": ["integer", "null"], "minimum": 0}),
+                "expectedResponse" => &json!({"type": ["object", "null"]}),
+                key => &call["properties"][key],
+            };
+            (*key, schema.clone())
+        });
+        let beside: Vec<(&str, Json)> = beside.collect();
+        forms.push(one(spec.key, body, &beside));
         if spec.key == "baseTimeDelta" {
-            forms.push(one("advanceMs", body, &siblings));
+            forms.push(one("advanceMs", body, &beside));
         }
     }
     for wrapper in WRAPPERS {
-        let siblings: Vec<&Field> = fields::INPUTS_SIBLINGS
-            .iter()
-            .chain(fields::EVERYWHERE)
-            .collect();
-        forms.push(one(wrapper, reference("timeline"), &siblings));
+        let beside = [("target", target.clone())];
+        forms.push(one(wrapper, &reference("timeline"), &beside));
     }
-    let of_call = fields::TOOL_USE
-        .iter()
-        .filter(|field| !["toolName", "args"].contains(&field.name));
-    let siblings: Vec<&Field> = of_call.chain(fields::EVERYWHERE).collect();
+    let of_call = CALL_KEYS.iter().filter(|key| **key != "_meta");
+    let of_call = of_call.map(|key| (*key, call["properties"][key].clone()));
+    let of_call: Vec<(&str, Json)> = of_call.collect();
     forms.extend(
         TOOLS
             .iter()
-            .map(|tool| one(tool.name, arguments(tool), &siblings)),
+            .map(|tool| one(tool.name, &arguments(tool), &of_call)),
     );
     json!({"anyOf": forms})
 }
 
 /// A mapping with the key of an event and what may stand beside it.
-fn one(key: &str, body: Json, siblings: &[&Field]) -> Json {
+fn one(key: &str, body: &Json, beside: &[(&str, Json)]) -> Json {
     let mut properties = Map::new();
-    properties.insert(key.to_owned(), body);
-    for field in siblings {
-        let schema: Json = serde_json::from_str(field.schema).unwrap_or(Json::Bool(true));
-        properties.insert(field.name.to_owned(), schema);
+    properties.insert(key.to_owned(), body.clone());
+    for (key, schema) in beside {
+        properties.insert((*key).to_owned(), schema.clone());
     }
+    properties.insert("_meta".into(), reference("meta"));
+    properties.insert("fault".into(), reference("fault"));
     json!({
         "type": "object",
         "properties": properties,

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
 use super::loader::Loader;
@@ -29,20 +28,6 @@ checked!(
     SideCall,
     TimelineExpectations,
 );
-
-/// Reads the value under a key; the default if it is absent or of no use.
-pub(super) fn section<T: DeserializeOwned + Default>(
-    loader: &mut Loader<'_>,
-    root: Object<'_>,
-    key: &str,
-) -> T {
-    let node = loader.reader.get(root, key);
-    let value = node.and_then(|node| {
-        let at = root.child_pointer(key);
-        loader.decode(node, &at, &format!("`{key}`"))
-    });
-    value.unwrap_or_default()
-}
 
 pub(super) fn terminal(loader: &mut Loader<'_>, root: Object<'_>) -> Option<TerminalChoice> {
     let node = loader.reader.get(root, "terminalRef")?;
@@ -70,14 +55,6 @@ pub(super) fn terminal(loader: &mut Loader<'_>, root: Object<'_>) -> Option<Term
             None
         }
     }
-}
-
-pub(super) fn repository(loader: &mut Loader<'_>, root: Object<'_>) -> Option<Repository> {
-    let repository: Option<Repository> = section(loader, root, "repo");
-    let folder = repository.as_ref().and_then(|it| it.folder.clone());
-    let node = root.get("repo").and_then(|repo| repo.get("dir"));
-    loader.note_included(folder, node, IncludePurpose::SeedFolder);
-    repository
 }
 
 impl Repository {

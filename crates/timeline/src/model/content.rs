@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::format::filled;
 use cuecard_source::Span;
 use cuecard_source::value::Json;
 
@@ -92,6 +96,8 @@ pub struct Media {
     pub source: MediaSource,
     /// `uri`, which is passed on as it is.
     pub uri: Option<String>,
+    /// Where its file is named.
+    pub span: Span,
 }
 
 /// Where the bytes of a [`Media`] are.
@@ -104,45 +110,38 @@ pub enum MediaSource {
 }
 
 /// An entry of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "plan_entry")]
 pub struct PlanEntry {
-    /// `content`.
+    /// What is to be done.
+    #[serde(deserialize_with = "filled")]
     pub content: String,
-    /// `priority`.
+    /// How important it is.
     pub priority: PlanPriority,
-    /// `status`.
+    /// How far it is.
     pub status: PlanStatus,
 }
 
-/// `priority` of a plan's entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanPriority {
-    /// `high`.
-    High,
-    /// `medium`.
-    Medium,
-    /// `low`.
-    Low,
+words! {
+    /// How important an entry of a plan is.
+    pub enum PlanPriority {
+        /// Very.
+        High = "high",
+        /// Somewhat.
+        Medium = "medium",
+        /// Little.
+        Low = "low",
+    }
 }
 
-/// `status` of a plan's entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanStatus {
-    /// `pending`.
-    Pending,
-    /// `in_progress`.
-    InProgress,
-    /// `completed`.
-    Completed,
-}
-
-impl PlanStatus {
-    /// The word for it in files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-        }
+words! {
+    /// How far an entry of a plan is.
+    pub enum PlanStatus {
+        /// Not begun.
+        Pending = "pending",
+        /// Begun.
+        InProgress = "in_progress",
+        /// Done.
+        Completed = "completed",
     }
 }

@@ -1,11 +1,21 @@
 //! The events of a timeline.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::content::{Block, PlanEntry};
 use super::fault::Fault;
 use super::stop_reason::StopReasons;
 use super::tool_use::ToolUse;
+use crate::format::{
+    AssertForm, FileChecks, FileReads, InitializeForm, InputsInTime, PermissionForm, absolute_text,
+    blocks_in_time, file_checks, file_reads, filled, headers, included_path, inputs_in_time, level,
+    object, pairs, plan_entries, prompt_response, status_code, texts, texts_in_time, time,
+    workspace_path,
+};
 use cuecard_source::Span;
 use cuecard_source::value::Json;
 
@@ -25,69 +35,86 @@ pub struct TimelineEvent {
 }
 
 /// What an event asks.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum EventKind {
     /// `llmResponse`.
+    #[serde(skip)]
     Response(Response),
-    /// `agentToolUse` or a shorthand.
+    /// A call of a tool by the agent.
+    #[serde(rename = "agentToolUse")]
     ToolUse(ToolUse),
-    /// `agentEdits`.
+    /// The agent changes a file.
     AgentEdits(AgentEdits),
-    /// `agentPlan`.
+    /// The agent plans.
     AgentPlan(AgentPlan),
-    /// `agentFileReads`.
-    AgentFileReads(Vec<FileRead>),
-    /// `agentPermissionRequest`.
-    PermissionRequest(PermissionRequest),
-    /// `notify`.
+    /// The agent reads files through the client.
+    AgentFileReads(
+        #[serde(deserialize_with = "file_reads")]
+        #[schemars(with = "FileReads")]
+        Vec<FileRead>,
+    ),
+    /// The agent asks for permission.
+    #[serde(rename = "agentPermissionRequest")]
+    PermissionRequest(#[schemars(with = "PermissionForm")] PermissionRequest),
+    /// A notification of an extension.
     Notify(Notify),
-    /// `userInputs`, in order, never empty.
-    UserInputs(Vec<UserInput>),
-    /// `userEdits`: a patch, relative to the scenario's folder.
+    /// What the user says or types, in order, never empty.
+    UserInputs(
+        #[serde(deserialize_with = "inputs_in_time")]
+        #[schemars(with = "InputsInTime")]
+        Vec<UserInput>,
+    ),
+    /// The user changes files.
     UserEdits {
-        /// `patch`.
+        /// A unified diff next to the timeline.
+        #[serde(deserialize_with = "included_path")]
         patch: PathBuf,
-        /// `at`: from the base.
+        /// When, from the base.
+        #[serde(rename = "at", default, deserialize_with = "time")]
         at_ms: Option<u64>,
     },
-    /// `userCommand`.
+    /// The user runs a command.
     UserCommand(UserCommand),
-    /// `userCancelSession`.
+    /// The user stops the agent.
     UserCancelSession {
-        /// `at`: from the base.
+        /// When, from the base.
+        #[serde(rename = "at", default, deserialize_with = "time")]
         at_ms: Option<u64>,
     },
-    /// `applyPatch`.
+    /// The test executor applies a patch.
     ApplyPatch(ApplyPatch),
-    /// `initialize`.
-    Initialize(Initialize),
-    /// `authenticate`.
+    /// The client opens the connection.
+    Initialize(#[schemars(with = "InitializeForm")] Initialize),
+    /// The client authenticates.
     Authenticate(Authenticate),
-    /// `setMode`: the id.
+    /// The client chooses a mode.
     SetMode {
-        /// `modeId`.
+        /// The mode.
+        #[serde(rename = "modeId", deserialize_with = "filled")]
         mode_id: String,
     },
-    /// `setModel`.
+    /// The client chooses a model.
     SetModel {
-        /// `modelId`.
+        /// The model.
+        #[serde(rename = "modelId", deserialize_with = "filled")]
         model_id: String,
     },
-    /// `sessionStart`.
+    /// What stands above is history.
     SessionStart(SessionStart),
-    /// `baseTimeDelta` or `advanceMs`: how far the base moves.
-    BaseTimeDelta(u64),
-    /// `assert`.
-    Assert(Box<TimelineAssert>),
-    /// `screenshot`: its label.
-    Screenshot(String),
-    /// `log`.
+    /// Moves the base of the times that follow.
+    BaseTimeDelta(#[serde(deserialize_with = "time")] u64),
+    /// What must hold at this point.
+    Assert(#[schemars(with = "AssertForm")] Box<TimelineAssert>),
+    /// Takes a picture of the terminal, under this label.
+    Screenshot(#[serde(deserialize_with = "filled")] String),
+    /// A line for the log.
     Log(LogLine),
-    /// `status`.
+    /// The status of the session.
     Status(SessionStatus),
-    /// `complete`.
+    /// The task is done.
     Complete,
-    /// `merge`.
+    /// The session stays in the list when it is done.
     Merge,
 }
 
@@ -182,37 +209,58 @@ pub struct Response {
 }
 
 /// An element of a response.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ResponseElement {
-    /// `think`.
-    Think(Vec<Entry<String>>),
-    /// `assistant`. Plain text is a text block.
-    Assistant(Vec<Entry<Block>>),
-    /// `error`.
+    /// What the model thinks.
+    Think(#[serde(deserialize_with = "texts_in_time")] Vec<Entry<String>>),
+    /// What the model says. Plain text is a text block.
+    Assistant(#[serde(deserialize_with = "blocks_in_time")] Vec<Entry<Block>>),
+    /// How the request fails.
     Error(ResponseError),
 }
 
-/// `error` of a response.
-#[derive(Debug, Clone)]
+/// How a request fails.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+#[schemars(rename = "error")]
 pub struct ResponseError {
-    /// `errorType`.
+    /// Kind of the error.
+    #[serde(default, deserialize_with = "filled")]
     pub error_type: Option<String>,
-    /// `statusCode`: 400 to 599, by default 400.
+    /// HTTP status (default: 400).
+    #[serde(
+        rename = "statusCode",
+        default = "default_status",
+        deserialize_with = "status_code"
+    )]
+    #[schemars(range(min = 400, max = 599))]
     pub status: u16,
-    /// `message`.
+    /// What is said (default: the kind).
+    #[serde(default)]
     pub message: String,
-    /// `details`; null if there are none.
+    /// More, for programs; null if there is no more.
+    #[serde(default)]
     pub details: Json,
-    /// `retryAfterSeconds`.
+    /// When to try again.
     pub retry_after_seconds: Option<u64>,
-    /// `headers`.
+    /// Headers of the answer.
+    #[serde(default, deserialize_with = "headers")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub headers: Vec<(String, String)>,
-    /// `repeat`: how often it is served.
+    /// How often it is served (default: once).
+    #[serde(default)]
     pub repeat: ServingCount,
-    /// `inStream`: whether a stream has begun when it comes, with status 200, though nothing was said.
+    /// Of a stream: an event in it, behind status 200 (default: false, unless something was said).
+    #[serde(rename = "inStream", default)]
     pub is_in_stream: bool,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
+}
+
+fn default_status() -> u16 {
+    400
 }
 
 /// How often an error is served.
@@ -224,22 +272,31 @@ pub enum ServingCount {
     Always,
 }
 
-/// `agentEdits`.
-#[derive(Debug, Clone)]
+impl Default for ServingCount {
+    fn default() -> Self {
+        Self::Times(1)
+    }
+}
+
+/// The agent changes a file.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self", rename_all = "camelCase")]
 pub struct AgentEdits {
-    /// `path`.
+    /// The file.
+    #[serde(deserialize_with = "filled")]
     pub path: String,
-    /// `linesAdded`.
+    /// Number of lines added.
     pub lines_added: Option<u64>,
-    /// `linesRemoved`.
+    /// Number of lines removed.
     pub lines_removed: Option<u64>,
-    /// `oldText`: what is replaced; absent for a whole file.
+    /// What is replaced; absent for a whole file.
     pub old_text: Option<String>,
-    /// `newText`: with it, the edit is a real one.
+    /// What is written: with it, the edit is a real one.
     pub new_text: Option<String>,
-    /// `description`.
+    /// What the edit is for.
     pub description: Option<String>,
     /// The id of the tool call that a model's answer makes of it, counted like those of tool calls.
+    #[serde(skip)]
     pub call_id: String,
 }
 
@@ -250,23 +307,34 @@ impl AgentEdits {
     }
 }
 
-/// `agentPlan`.
-#[derive(Debug, Clone)]
+/// The agent plans.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(extend("required" = ["entries"]))]
 pub struct AgentPlan {
-    /// `entries`, never empty.
+    /// What is planned, never empty.
+    #[serde(default, deserialize_with = "plan_entries")]
     pub entries: Vec<PlanEntry>,
-    /// `planUpdate`: whether it replaces the plan; true by default.
+    /// Whether it replaces the plan (default: true).
+    #[serde(rename = "planUpdate", default = "yes")]
     pub replaces: bool,
 }
 
-/// An entry of `agentFileReads.files`.
-#[derive(Debug, Clone)]
+pub(super) fn yes() -> bool {
+    true
+}
+
+/// A file that the agent reads.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self", rename_all = "camelCase")]
 pub struct FileRead {
-    /// `path`, absolute.
+    /// The file, absolute.
+    #[serde(deserialize_with = "absolute_text")]
     pub path: String,
-    /// `expectedContent`.
+    /// What the client should answer.
     pub expected_content: Option<String>,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
 }
 
@@ -284,14 +352,30 @@ pub struct PermissionRequest {
 }
 
 /// An option of a permission request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct PermissionOption {
-    /// `id` or `optionId`.
+    /// Id of the option.
+    #[serde(alias = "optionId", deserialize_with = "filled")]
     pub id: String,
-    /// `label` or `name`.
+    /// What people read.
+    #[serde(alias = "name", deserialize_with = "filled")]
     pub label: String,
-    /// `kind`: `allow_once`, `allow_always`, `reject_once` or `reject_always`.
-    pub kind: String,
+    /// What it does.
+    pub kind: PermissionKind,
+}
+
+words! {
+    /// What an option of a permission request does.
+    pub enum PermissionKind {
+        /// Allows this call.
+        AllowOnce = "allow_once",
+        /// Allows all such calls.
+        AllowAlways = "allow_always",
+        /// Rejects this call.
+        RejectOnce = "reject_once",
+        /// Rejects all such calls.
+        RejectAlways = "reject_always",
+    }
 }
 
 /// What the user decides.
@@ -303,12 +387,16 @@ pub enum PermissionDecision {
     Cancelled,
 }
 
-/// `notify`: a notification of an extension.
-#[derive(Debug, Clone)]
+/// A notification of an extension.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct Notify {
-    /// `method`, which begins with an underscore.
+    /// Method of the extension, which begins with an underscore.
+    #[schemars(regex(pattern = "^_"))]
+    #[serde(deserialize_with = "filled")]
     pub method: String,
-    /// `params`; null if there are none.
+    /// Its parameters; null if there are none.
+    #[serde(default)]
     pub params: Json,
 }
 
@@ -355,58 +443,91 @@ impl UserInput {
     }
 }
 
-/// `target` of a user's event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UserTarget {
-    /// `tui`.
-    Tui,
-    /// `webui`.
-    WebUi,
-    /// `cli`.
-    Cli,
+words! {
+    /// Where the user enters something.
+    pub enum UserTarget {
+        /// A terminal.
+        Tui = "tui",
+        /// A page.
+        WebUi = "webui",
+        /// A command line.
+        Cli = "cli",
+    }
 }
 
-/// `userCommand`.
-#[derive(Debug, Clone)]
+/// The user runs a command.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct UserCommand {
-    /// `cmd`: a line for the shell. Else `program` and `args` run without one.
+    /// A line for the shell. Else `program` and `args` run without one.
+    #[serde(rename = "cmd", default, deserialize_with = "filled")]
     pub shell_line: Option<String>,
-    /// `program`; `None` is the program under test.
+    /// A program to run without a shell (default: the one under test).
+    #[serde(default, deserialize_with = "filled")]
     pub program: Option<String>,
-    /// `args`.
+    /// Its arguments.
+    #[serde(default)]
     pub args: Vec<String>,
-    /// `env`.
+    /// Its environment.
+    #[serde(default, deserialize_with = "pairs")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub env: Vec<(String, String)>,
-    /// `cwd`, relative to the workspace.
+    /// Where, relative to the workspace.
+    #[serde(default, deserialize_with = "workspace_path")]
     pub cwd: Option<PathBuf>,
-    /// `expect`.
+    /// What must come of it.
     pub expect: Option<CommandExpectation>,
-    /// `at`: from the base.
+    /// When, from the base.
+    #[serde(rename = "at", default, deserialize_with = "time")]
     pub at_ms: Option<u64>,
 }
 
-/// `expect` of a user's command.
-#[derive(Debug, Clone, Default)]
+/// What must come of a user's command.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct CommandExpectation {
-    /// `exitCode`.
+    /// Its exit code.
+    #[serde(rename = "exitCode")]
     pub exit_code: Option<i64>,
-    /// `stdoutContains`.
+    /// What its output contains.
+    #[serde(rename = "stdoutContains", deserialize_with = "texts")]
+    #[schemars(extend("type" = ["string", "array"]))]
     pub stdout: Vec<String>,
-    /// `stderrContains`.
+    /// What its error output contains.
+    #[serde(rename = "stderrContains", deserialize_with = "texts")]
+    #[schemars(extend("type" = ["string", "array"]))]
     pub stderr: Vec<String>,
-    /// `fs`.
+    /// Files.
+    #[serde(rename = "fs", deserialize_with = "file_checks")]
+    #[schemars(with = "FileChecks")]
     pub files: Vec<super::asserts::LocatedCheck>,
 }
 
-/// `applyPatch`.
-#[derive(Debug, Clone)]
+/// The test executor applies a patch.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct ApplyPatch {
-    /// `path`, relative to the scenario's folder.
+    /// A unified diff next to the timeline.
+    #[serde(deserialize_with = "included_path")]
     pub path: PathBuf,
-    /// `commit` and `message`: the message of the commit, if there is one.
-    pub commit: Option<String>,
-    /// `at`: from the base.
+    /// Whether the result is committed (default: false).
+    #[serde(rename = "commit", default)]
+    pub is_committed: bool,
+    /// Message of the commit (default: the name of the file).
+    pub message: Option<String>,
+    /// When, from the base.
+    #[serde(rename = "at", default, deserialize_with = "time")]
     pub at_ms: Option<u64>,
+}
+
+impl ApplyPatch {
+    /// The message of the commit, if there is one.
+    pub fn commit(&self) -> Option<String> {
+        let name = self.path.file_name().unwrap_or_default();
+        let default = || format!("Apply {}", name.to_string_lossy());
+        let message = || self.message.clone().unwrap_or_else(default);
+        self.is_committed.then(message)
+    }
 }
 
 /// `initialize`: the client's request, and the answer.
@@ -418,78 +539,75 @@ pub struct Initialize {
     pub expected_response: Json,
 }
 
-/// `authenticate`.
-#[derive(Debug, Clone)]
+/// The client authenticates.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Authenticate {
-    /// `methodId`.
+    /// The way to authenticate.
+    #[serde(deserialize_with = "filled")]
     pub method_id: String,
-    /// `error`: what it fails with; null if it works.
+    /// How it fails; null if it works.
+    #[serde(default)]
     pub error: Json,
-    /// `expectedResponse`; null if there is none.
+    /// What it is answered with; null if nothing is said.
+    #[serde(default, deserialize_with = "object")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub expected_response: Json,
 }
 
-/// `sessionStart`.
-#[derive(Debug, Clone, Default)]
+/// What stands above is history.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
 pub struct SessionStart {
-    /// `sessionId`.
+    /// Id of the session.
+    #[serde(deserialize_with = "filled")]
     pub session_id: Option<String>,
-    /// `expectedPromptResponse`.
+    /// What the first prompt after it is answered with.
+    #[serde(deserialize_with = "prompt_response")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub expected_prompt_response: Option<Json>,
 }
 
-/// `log`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A line for the log.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct LogLine {
-    /// `level`, by default `info`.
+    /// How important it is (default: info).
+    #[serde(default = "default_level", deserialize_with = "level")]
+    #[schemars(with = "crate::format::LogLevel")]
     pub level: String,
-    /// `message`.
+    /// The message.
     pub message: String,
 }
 
-/// `status` of the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionStatus {
-    /// `queued`.
-    Queued,
-    /// `provisioning`.
-    Provisioning,
-    /// `running`.
-    Running,
-    /// `pausing`.
-    Pausing,
-    /// `paused`.
-    Paused,
-    /// `resuming`.
-    Resuming,
-    /// `stopping`.
-    Stopping,
-    /// `stopped`.
-    Stopped,
-    /// `completed`.
-    Completed,
-    /// `failed`.
-    Failed,
-    /// `cancelled`.
-    Cancelled,
+fn default_level() -> String {
+    "info".to_owned()
 }
 
-impl SessionStatus {
-    /// The word for it in files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Provisioning => "provisioning",
-            Self::Running => "running",
-            Self::Pausing => "pausing",
-            Self::Paused => "paused",
-            Self::Resuming => "resuming",
-            Self::Stopping => "stopping",
-            Self::Stopped => "stopped",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
+words! {
+    /// The status of the session.
+    pub enum SessionStatus {
+        /// It waits.
+        Queued = "queued",
+        /// It is set up.
+        Provisioning = "provisioning",
+        /// It runs.
+        Running = "running",
+        /// It is about to pause.
+        Pausing = "pausing",
+        /// It pauses.
+        Paused = "paused",
+        /// It is about to go on.
+        Resuming = "resuming",
+        /// It is about to stop.
+        Stopping = "stopping",
+        /// It was stopped.
+        Stopped = "stopped",
+        /// It is done.
+        Completed = "completed",
+        /// It failed.
+        Failed = "failed",
+        /// It was cancelled.
+        Cancelled = "cancelled",
     }
 }
 

@@ -17,12 +17,12 @@ pub use asserts::{FileText, LocatedCheck, TimelineCheck};
 pub use content::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus};
 pub use event::{
     AgentEdits, AgentPlan, ApplyPatch, Authenticate, CommandExpectation, Entry, EventKind,
-    FileRead, Initialize, LogLine, Notify, PermissionDecision, PermissionOption, PermissionRequest,
-    Response, ResponseElement, ResponseError, ServingCount, SessionStart, SessionStatus,
-    TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget, When,
+    FileRead, Initialize, LogLine, Notify, PermissionDecision, PermissionKind, PermissionOption,
+    PermissionRequest, Response, ResponseElement, ResponseError, ServingCount, SessionStart,
+    SessionStatus, TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget, When,
 };
 pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
-pub use request::{JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
+pub use request::{ApiName, JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
 pub use settings::{
     AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, OnRepeat, Repository,
     RepositoryMode, SeedFile, SendThinking, ServerMode, ServerSettings, SideCall, TerminalChoice,
@@ -33,7 +33,8 @@ pub use terminal::{
     BuiltIn, Normalize, Rendering, Replacement, TerminalConfig, TerminalTheme, file_safe,
 };
 pub use tool_use::{
-    ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
+    CallKind, ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus,
+    ToolUse,
 };
 
 use std::path::PathBuf;

@@ -1,30 +1,66 @@
 //! What a request to a model must be like: to choose a scenario, and to pass an assert.
 
-use regex::Regex;
+use std::collections::BTreeMap;
 
-use cuecard_source::Span;
-use cuecard_source::value::Json;
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json_path::JsonPath;
 
-/// `match`: conditions on the first request beside its prompt. All of those that are given must hold.
-#[derive(Debug, Clone, Default)]
+use crate::format::{JsonForm, TextTestForm, filled, glob, header_tests, json_checks, pattern};
+use cuecard_source::Span;
+use cuecard_source::decode::OneOrMany;
+use cuecard_source::value::Json;
+
+/// What a request to a model must be like, beside its prompt, to choose the timeline. All conditions must hold.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(rename = "match")]
 pub struct RequestMatch {
-    /// `api`: `chat`, `responses`, `messages`, `gemini`, or a provider with all of its APIs.
-    pub api: Option<String>,
-    /// `model`: a glob.
+    /// The API, or the provider with all of its APIs.
+    pub api: Option<ApiName>,
+    /// The model, with `*` and `?`.
+    #[serde(default, deserialize_with = "glob")]
+    #[schemars(with = "String")]
     pub model: Option<NameGlob>,
-    /// `system`: of the system text.
+    /// The system text.
+    #[schemars(with = "Option<TextTestForm>")]
     pub system: Option<TextTest>,
-    /// `tools`: names that are advertised.
+    /// Tools that the request advertises.
+    #[serde(default)]
     pub tools: Vec<String>,
-    /// `header`: by lower-case name.
+    /// Headers: a text for each name, which is in lower case here.
+    #[serde(rename = "header", default, deserialize_with = "header_tests")]
+    #[schemars(with = "BTreeMap<String, TextTestForm>")]
     pub headers: Vec<(String, TextTest)>,
-    /// `text`: of one of the user's texts before the first answer.
+    /// One of the user's texts before the first answer.
+    #[schemars(with = "Option<TextTestForm>")]
     pub text: Option<TextTest>,
-    /// `json`: what is found in the body.
+    /// Values in the body of the request.
+    #[serde(default, deserialize_with = "json_checks")]
+    #[schemars(with = "OneOrMany<JsonForm>")]
     pub json: Vec<RequestCheck>,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
+}
+
+words! {
+    /// An API of a model, or a provider with all of its APIs.
+    pub enum ApiName {
+        /// OpenAI's Chat Completions.
+        Chat = "chat",
+        /// OpenAI's Responses.
+        Responses = "responses",
+        /// Anthropic's Messages.
+        Messages = "messages",
+        /// Google's Gemini.
+        Gemini = "gemini",
+        /// OpenAI.
+        OpenAi = "openai",
+        /// Anthropic.
+        Anthropic = "anthropic",
+    }
 }
 
 /// A name with `*` and `?`.
@@ -37,14 +73,19 @@ pub struct NameGlob {
 }
 
 /// What a text must be like.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self", rename_all = "lowercase")]
 pub enum TextTest {
-    /// `equals`.
+    /// The whole text.
     Equals(String),
-    /// `contains`, or a bare text.
-    Contains(String),
-    /// `regex`.
-    Regex(Regex),
+    /// A part of it.
+    Contains(#[serde(deserialize_with = "filled")] String),
+    /// Regular expression that it fits.
+    Regex(
+        #[serde(deserialize_with = "pattern")]
+        #[schemars(with = "String")]
+        Regex,
+    ),
 }
 
 /// A check of `assert.request`.

@@ -1,5 +1,7 @@
 //! Why an answer of a model stops, in the words of each dialect.
 
+use serde::Deserialize;
+
 /// Why an answer stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
@@ -227,8 +229,9 @@ impl StopReason {
     }
 }
 
-/// `stopReason` of a response: one for all dialects, or one for each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Why the model stopped: one reason for all dialects, or one for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(remote = "Self", default)]
 pub struct StopReasons {
     /// For Messages.
     pub anthropic: Option<StopReason>,

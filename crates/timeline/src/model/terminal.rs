@@ -6,8 +6,9 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::format::{filled, normalize, pairs, pattern, within};
+use crate::format::{filled, normalize, pairs, pattern};
 use cuecard_source::value::Json;
+use cuecard_source::values::integer;
 
 /// A terminal config.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -17,11 +18,11 @@ pub struct TerminalConfig {
     #[serde(deserialize_with = "filled")]
     pub name: Option<String>,
     /// Columns (default: 80).
-    #[serde(deserialize_with = "within::<_, _, 1, 1000>")]
+    #[serde(deserialize_with = "integer::<1, 1000, _, _>")]
     #[schemars(range(min = 1, max = 1000))]
     pub width: u16,
     /// Rows (default: 24).
-    #[serde(deserialize_with = "within::<_, _, 1, 1000>")]
+    #[serde(deserialize_with = "integer::<1, 1000, _, _>")]
     #[schemars(range(min = 1, max = 1000))]
     pub height: u16,
     /// How it looks.
@@ -36,19 +37,15 @@ pub struct TerminalConfig {
     #[schemars(with = "BTreeMap<String, Json>")]
     pub env: Vec<(String, String)>,
     /// Lines that are kept above the screen.
-    #[serde(deserialize_with = "lines")]
+    #[serde(deserialize_with = "integer::<0, 1_000_000, _, _>")]
     pub scrollback: Option<u32>,
     /// Milliseconds that the screen must be still before it is looked at (default: 50).
-    #[serde(rename = "settle", deserialize_with = "within::<_, _, 0, 60_000>")]
+    #[serde(rename = "settle", deserialize_with = "integer::<0, 60_000, _, _>")]
     pub settle_ms: u64,
     /// What is replaced before texts are compared.
     #[serde(deserialize_with = "normalize")]
     #[schemars(with = "crate::format::NormalizeForm")]
     pub normalize: Normalize,
-}
-
-fn lines<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    within::<_, _, 0, 1_000_000>(deserializer).map(Some)
 }
 
 /// How the screen becomes text.

@@ -1,48 +1,104 @@
 //! A tool call of the agent.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::event::Entry;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::event::{Entry, yes};
+use crate::format::{ExecutionForm, MessagesInTime, filled, messages_in_time, object, time};
 use cuecard_source::Span;
+use cuecard_source::decode::nullable;
 use cuecard_source::value::Json;
 
-/// `agentToolUse`, and every shorthand for it.
-#[derive(Debug, Clone)]
+/// A call of a tool by the agent.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(remote = "Self", rename_all = "camelCase")]
+#[schemars(rename = "tool_use")]
 pub struct ToolUse {
-    /// The abstract name (`runCmd`), an MCP name (`mcp__server__tool`) or any other name, as it was written.
+    /// The tool: an abstract name (`runCmd`), an MCP name (`mcp__server__tool`) or any other name.
+    #[serde(rename = "toolName", deserialize_with = "filled")]
     pub tool: String,
     /// The name as the author wrote it, if that is an alias or an agent's own name.
+    #[serde(skip)]
     pub written_tool: Option<String>,
     /// Where the name stands.
+    #[serde(skip)]
     pub tool_span: Span,
-    /// `args`, with the canonical names of arguments. Always an object.
+    /// Its arguments: always an object.
+    #[serde(default = "no_arguments", deserialize_with = "object")]
+    #[schemars(with = "BTreeMap<String, Json>")]
     pub args: Arc<Json>,
     /// The arguments as the author wrote them, if some were renamed.
+    #[serde(skip)]
     pub written_args: Option<Arc<Json>>,
     /// Where the arguments stand.
+    #[serde(skip)]
     pub args_span: Span,
-    /// `toolCallId`, or `call_<n>`, n counted over the file.
-    pub call_id: String,
-    /// `rawInput`, if it differs from the arguments.
-    pub raw_input: Option<Json>,
-    /// `rawArguments`: a text that is sent in place of the arguments, whatever it is.
-    pub raw_arguments: Option<String>,
-    /// `validate`: whether the call must be one that the request advertises. True unless it says otherwise.
-    pub is_validated: bool,
-    /// `kind`, if the author gave one.
-    pub kind: Option<String>,
-    /// `progress`.
+    /// What it says while it runs.
+    #[serde(default, deserialize_with = "messages_in_time")]
+    #[schemars(with = "MessagesInTime")]
     pub progress: Vec<Entry<String>>,
     /// `progress[].expectOutput`, by index of the progress entry.
+    #[serde(skip)]
     pub expected_output: Vec<(usize, String)>,
-    /// `result`.
+    /// What it gives back.
+    #[serde(default, alias = "?result", deserialize_with = "nullable")]
+    #[schemars(with = "Json")]
     pub result: Option<ExpectedResult>,
-    /// `status`.
+    /// Whether it works (default: ok).
+    #[serde(default)]
     pub status: ToolStatus,
-    /// `toolExecution`.
+    /// Its output over time, where nothing runs.
+    #[serde(rename = "toolExecution")]
     pub execution: Option<ToolExecution>,
-    /// `delayMs` of an inline tool: how long after the cursor the call starts.
+    /// Milliseconds before it starts (default: 0).
+    #[serde(default, deserialize_with = "time")]
     pub delay_ms: u64,
+    /// Id of the call (default: `call_<n>`, counted over the file).
+    #[serde(rename = "toolCallId", default, deserialize_with = "filled")]
+    pub call_id: String,
+    /// Input shown to the client (default: the arguments).
+    #[serde(default, alias = "?rawInput", deserialize_with = "nullable")]
+    pub raw_input: Option<Json>,
+    /// Text that a model sends in place of the arguments, whatever it is.
+    pub raw_arguments: Option<String>,
+    /// Whether the call must be one that the request advertises (default: true).
+    #[serde(rename = "validate", default = "yes")]
+    pub is_validated: bool,
+    /// Kind of the call (default: the tool's).
+    pub kind: Option<CallKind>,
+}
+
+fn no_arguments() -> Arc<Json> {
+    Arc::new(Json::Object(serde_json::Map::new()))
+}
+
+words! {
+    /// What a call is for an editor.
+    pub enum CallKind {
+        /// Reads.
+        Read = "read",
+        /// Changes a file.
+        Edit = "edit",
+        /// Deletes a file.
+        Delete = "delete",
+        /// Moves a file.
+        Move = "move",
+        /// Searches.
+        Search = "search",
+        /// Runs something.
+        Execute = "execute",
+        /// Thinks.
+        Think = "think",
+        /// Fetches something.
+        Fetch = "fetch",
+        /// Changes the mode.
+        SwitchMode = "switch_mode",
+        /// Anything else.
+        Other = "other",
+    }
 }
 
 impl ToolUse {
@@ -68,24 +124,32 @@ pub enum ExpectedResult {
     Json(Json),
 }
 
-/// `status` of a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How a tool call ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum ToolStatus {
-    /// `ok`.
+    /// It works.
     #[default]
     Ok,
-    /// `error`.
+    /// It fails.
     Error,
-    /// `pending` or `in_progress`: the call has not ended, and no result is sent.
+    /// The call has not ended, and no result is sent.
+    #[serde(rename = "pending", alias = "in_progress")]
+    #[schemars(skip)]
     Open,
 }
 
-/// `toolExecution`: the output of a simulated tool, over time.
-#[derive(Debug, Clone)]
+/// The output of a simulated tool, over time.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(rename = "tool_execution")]
 pub struct ToolExecution {
-    /// `startTimeMs`: from the call's start.
+    /// From the start of the call.
+    #[serde(rename = "startTimeMs", default, deserialize_with = "time")]
     pub start_ms: u64,
-    /// `events`, as written: a time that falls is pulled up by the schedule.
+    /// What happens, as written: a time that falls is pulled up by the schedule.
+    #[serde(default)]
+    #[schemars(with = "Vec<ExecutionForm>")]
     pub events: Vec<ToolExecutionEvent>,
 }
 

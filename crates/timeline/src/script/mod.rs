@@ -13,11 +13,11 @@ mod content_block;
 mod disobedience;
 mod distance;
 mod effects;
+pub(crate) mod events;
 mod hashing;
 mod llm_script;
 mod miss;
 mod parts;
-mod player_kinds;
 pub mod recording;
 mod request;
 mod request_key;
@@ -58,12 +58,10 @@ pub use blocks::{ExpectedBlock, block_difference};
 pub use content_block::content_block;
 pub use disobedience::{Disobedience, GivenAnswer, disobediences};
 pub use effects::{command_line, timeline_effects};
+pub use events::{Act, Cell, EVENTS, EXPECT, EventRow, PlayerKind};
 pub use llm_script::LlmScript;
 pub use miss::Miss;
 pub use parts::{EventPart, ScheduledPart, parts, parts_of};
-pub use player_kinds::{
-    Act, Cell, EDIT_COUNTS, EXPECT, FACES, PlayerKind, PlayerRow, TOOL_EXECUTION,
-};
 pub use request::{
     Endpoint, MediaKind, Message, Part, PreviousAnswer, Request, RequestedBlock, RequestedCall,
     RequestedResult, Role, ToolChoice,
@@ -71,7 +69,7 @@ pub use request::{
 pub use request_key::RequestKey;
 pub use request_match::check_request;
 pub use result_check::{ResultDifference, result_difference};
-pub use schedule::{CompiledSchedule, EventTimes, Lane, Points, Schedule, lane_of};
+pub use schedule::{CompiledSchedule, EventTimes, Lane, Points, Schedule};
 pub use segments::{PromptInput, PromptSegment, PromptSegments};
 pub use selection::{
     DEFAULT_MAX_DISTANCE, PromptDistance, Ranked, Selection, SelectionError, SelectionReason,

@@ -1,7 +1,7 @@
 //! Whether a request is as a scenario's `match`, or an `assert` of it, wants it.
 
 use super::request::{Endpoint, Part, Request, Role};
-use crate::model::{JsonTest, RequestCheck, RequestMatch, TextTest};
+use crate::model::{ApiName, JsonTest, RequestCheck, RequestMatch, TextTest};
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, as_text, cut};
 
@@ -11,7 +11,7 @@ const MAX_SHOWN: usize = 200;
 impl RequestMatch {
     /// The first condition that `request` does not meet, in words.
     pub(super) fn unmet(&self, request: &Request) -> Option<String> {
-        if let Some(api) = &self.api
+        if let Some(api) = self.api.map(ApiName::as_str)
             && !is_api(api, request.endpoint)
         {
             return Some(format!(
@@ -62,7 +62,7 @@ impl RequestMatch {
         let describe = |test: &&TextTest| test.describe();
         let has =
             |tools: &[String], other: &[String]| other.iter().all(|name| tools.contains(name));
-        differ(self.api.as_ref(), other.api.as_ref(), |api| (*api).clone())
+        differ(self.api, other.api, |api| api.as_str().to_owned())
             || differ(self.model.as_ref(), other.model.as_ref(), |model| {
                 model.text.clone()
             })

@@ -6,7 +6,7 @@
 //! both.
 
 use super::schedule_lanes::Lanes;
-use crate::model::{EventKind, Timeline, TimelineEvent};
+use crate::model::Timeline;
 use cuecard_source::diagnostic::Diagnostic;
 
 /// When each event of a timeline is due.
@@ -125,35 +125,5 @@ impl EventTimes {
             Points::None | Points::Tool { .. } => None,
         };
         first.copied().unwrap_or(self.start_ms)
-    }
-}
-
-/// Whose time an event takes.
-pub fn lane_of(event: &TimelineEvent) -> Lane {
-    match event.kind {
-        EventKind::Response(_)
-        | EventKind::ToolUse(_)
-        | EventKind::AgentEdits(_)
-        | EventKind::AgentPlan(_)
-        | EventKind::AgentFileReads(_)
-        | EventKind::PermissionRequest(_)
-        | EventKind::Notify(_) => Lane::Agent,
-        EventKind::UserInputs(_)
-        | EventKind::UserEdits { .. }
-        | EventKind::UserCommand(_)
-        | EventKind::UserCancelSession { .. }
-        | EventKind::ApplyPatch(_) => Lane::User,
-        EventKind::Assert(_)
-        | EventKind::Screenshot(_)
-        | EventKind::Log(_)
-        | EventKind::Status(_)
-        | EventKind::Complete
-        | EventKind::Merge
-        // What a client sends of its own accord waits for all that stands above it.
-        | EventKind::Initialize(_)
-        | EventKind::Authenticate(_)
-        | EventKind::SetMode { .. }
-        | EventKind::SetModel { .. } => Lane::Barrier,
-        EventKind::BaseTimeDelta(_) | EventKind::SessionStart(_) => Lane::Clock,
     }
 }

@@ -1,6 +1,6 @@
 //! The clockwork of the schedule: base, cursor and the user's last point, moved by one event after the other.
 
-use super::schedule::{EventTimes, Lane, Points, lane_of};
+use super::schedule::{EventTimes, Lane, Points};
 use crate::model::{
     Entry, EventKind, Response, ResponseElement, Timeline, TimelineEvent, ToolUse, UserInput, When,
 };
@@ -52,7 +52,7 @@ impl<'a> Lanes<'a> {
     /// Places the next event and moves the lanes past it.
     pub(super) fn place(&mut self, event: &TimelineEvent) -> EventTimes {
         let (base_ms, cursor_ms) = (self.base_ms, self.cursor_ms);
-        let lane = lane_of(event);
+        let lane = event.kind.row().lane;
         let (start_ms, end_ms, points) = match lane {
             Lane::Agent => self.agent(event),
             Lane::User => self.user(event),

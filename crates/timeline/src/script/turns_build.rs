@@ -66,12 +66,14 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn event(&mut self, event_idx: usize, event: &TimelineEvent) {
+        if event.kind.row().ends_turn {
+            self.is_turn_open = false;
+        }
         match &event.kind {
             EventKind::Response(response) => self.response(event_idx, event, response),
             EventKind::ToolUse(call) => self.tool_call(event_idx, call),
             EventKind::AgentEdits(edit) => self.edit(event_idx, event, edit),
             EventKind::UserInputs(inputs) => {
-                self.is_turn_open = false;
                 for input in inputs {
                     self.user_input(event_idx, input);
                 }
@@ -81,7 +83,6 @@ impl Builder<'_> {
                 self.is_history = false;
             }
             EventKind::UserCancelSession { .. } => {
-                self.is_turn_open = false;
                 self.was_cancelled = true;
                 // With an input that nothing has answered, it is that input which is cancelled.
                 if self.input.is_none()
@@ -90,27 +91,9 @@ impl Builder<'_> {
                     turn.is_cancelled = true;
                 }
             }
-            EventKind::Assert(_) => {
-                self.is_turn_open = false;
-                self.checks.push(event_idx);
-            }
-            EventKind::UserEdits { .. }
-            | EventKind::UserCommand(_)
-            | EventKind::ApplyPatch(_)
-            | EventKind::Complete => self.is_turn_open = false,
-            EventKind::Log(_)
-            | EventKind::Status(_)
-            | EventKind::Screenshot(_)
-            | EventKind::Merge
-            | EventKind::AgentPlan(_)
-            | EventKind::BaseTimeDelta(_)
-            | EventKind::PermissionRequest(_)
-            | EventKind::AgentFileReads(_)
-            | EventKind::Initialize(_)
-            | EventKind::Authenticate(_)
-            | EventKind::SetMode { .. }
-            | EventKind::SetModel { .. }
-            | EventKind::Notify(_) => {}
+            EventKind::Assert(_) => self.checks.push(event_idx),
+            // The others are no part of a turn.
+            _ => {}
         }
     }
 

@@ -3,11 +3,11 @@
 use cuecard_source::value::{as_text, cut, printable};
 use cuecard_timeline::model::vocabulary::AbstractTool;
 use cuecard_timeline::model::{
-    AgentEdits, Block, BlockKind, EventKind, Initialize, PermissionDecision, ResponseElement,
-    ResponseError, ServingCount, TimelineEvent, TimelineExpectations, ToolExecutionKind,
-    ToolStatus, ToolUse, UserInput, UserTarget,
+    AgentEdits, Block, BlockKind, EventKind, ResponseElement, ResponseError, ServingCount,
+    TimelineEvent, TimelineExpectations, ToolExecutionKind, ToolStatus, ToolUse, UserInput,
+    UserTarget,
 };
-use cuecard_timeline::script::{EventPart, EventTimes, command_line, parts_of};
+use cuecard_timeline::script::{EventPart, EventTimes, parts_of};
 
 /// A longer text is cut, in characters.
 const LONGEST: usize = 48;
@@ -16,48 +16,10 @@ const LONGEST: usize = 48;
 pub(super) fn describe(event: &TimelineEvent) -> String {
     match &event.kind {
         EventKind::Response(response) if response.elements.is_empty() => "empty".to_owned(),
-        EventKind::Response(_)
-        | EventKind::UserInputs(_)
-        | EventKind::UserCancelSession { .. }
-        | EventKind::Complete
-        | EventKind::Merge => String::new(),
         EventKind::ToolUse(call) => tool_use(call),
         EventKind::AgentEdits(edit) => edits(edit),
-        EventKind::AgentPlan(plan) => counted_entries(plan.entries.len()),
-        EventKind::AgentFileReads(files) => {
-            let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-            line(&paths.join(", "))
-        }
-        EventKind::PermissionRequest(request) => match &request.decision {
-            PermissionDecision::Selected(id) => format!("answered with {}", line(id)),
-            PermissionDecision::Cancelled => "cancelled".to_owned(),
-        },
-        EventKind::Notify(notify) => line(&notify.method),
-        EventKind::UserEdits { patch, .. } => line(&patch.display().to_string()),
-        EventKind::UserCommand(command) => line(&command_line(command)),
-        EventKind::ApplyPatch(patch) => line(&patch.path.display().to_string()),
-        EventKind::Initialize(Initialize { request, .. }) => {
-            let version = request.get("protocolVersion").map(as_text);
-            version.map_or_else(String::new, |version| format!("protocol {version}"))
-        }
-        EventKind::Authenticate(authenticate) => line(&authenticate.method_id),
-        EventKind::SetMode { mode_id } => line(mode_id),
-        EventKind::SetModel { model_id } => line(model_id),
-        EventKind::SessionStart(start) => {
-            start.session_id.as_deref().map_or_else(String::new, line)
-        }
-        EventKind::BaseTimeDelta(by) => format!("+{by}"),
-        EventKind::Assert(assert) => {
-            let keys: Vec<&str> = assert
-                .checks
-                .iter()
-                .map(|check| check.key.as_str())
-                .collect();
-            line(&keys.join(", "))
-        }
-        EventKind::Screenshot(label) => line(label),
         EventKind::Log(log) => quoted(&log.message),
-        EventKind::Status(status) => status.as_str().to_owned(),
+        kind => line(&kind.summary()),
     }
 }
 

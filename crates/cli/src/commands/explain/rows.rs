@@ -1,9 +1,7 @@
 //! A timeline as the rows of a table: each event with its time, the points in it, and what the players do.
 
 use cuecard_source::Span;
-use cuecard_timeline::script::{
-    Cell, EXPECT, EventTimes, FACES, Lane, LlmScript, PlayerKind, Speed,
-};
+use cuecard_timeline::script::{Cell, EXPECT, EventTimes, Lane, LlmScript, PlayerKind, Speed};
 
 use super::describe::{describe, expectations, points};
 
@@ -52,18 +50,18 @@ pub(super) fn rows(script: &LlmScript, speed: Speed) -> Vec<Row> {
         })
         .collect();
     let expected = expectations(&timeline.expectations);
-    if let (Some(what), Some(row)) = (expected, FACES.iter().find(|row| row.event == EXPECT)) {
+    if let Some(what) = expected {
         let end_ms = speed.at(script.schedule.end_ms);
         rows.push(Row {
-            path: EXPECT.to_owned(),
+            path: "expect".to_owned(),
             span: timeline.expectations.span,
-            event: EXPECT,
+            event: "expect",
             what,
             at_ms: end_ms,
             end_ms,
             lane: "end",
             points: Vec::new(),
-            cells: row.cells,
+            cells: EXPECT,
         });
     }
     rows

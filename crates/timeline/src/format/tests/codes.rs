@@ -68,9 +68,9 @@ fn findings_about_events() {
             "- llmResponse: [{think: [[1, a, b]]}]",
             "T-LOAD-08",
             Error,
-            "[1, a, b]",
+            "[",
         ),
-        ("- userInputs: []", "T-LOAD-08", Error, "userInputs: []"),
+        ("- userInputs: []", "T-LOAD-08", Error, "[]"),
         (
             "- runCmd: {cmd: a, command: b}",
             "T-LOAD-08",

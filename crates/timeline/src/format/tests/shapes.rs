@@ -17,7 +17,7 @@ fn the_whole_format_is_read() {
         .iter()
         .map(|event| event.kind.as_str())
         .collect();
-    for spec in super::super::event_table::EVENTS {
+    for spec in crate::script::EVENTS {
         assert!(words.contains(&spec.key), "{} is in no example", spec.key);
     }
     assert_eq!(timeline.boundary(), Some(4));

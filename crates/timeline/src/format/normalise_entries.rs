@@ -1,0 +1,206 @@
+//! Older forms of entries in time and of the blocks in them.
+
+use super::convert;
+use super::loader::{Alias, Loader, alias, child};
+use cuecard_source::diagnostic::codes;
+use cuecard_source::json::{Member, Node, NodeKind};
+
+/// How entries of a list are written.
+pub(super) struct Shape {
+    /// What they are, for messages: "an entry of `think`".
+    what: &'static str,
+    aliases: &'static [Alias],
+    /// What their values are.
+    value: Value,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Value {
+    Text,
+    Block(&'static str),
+    Content(&'static str),
+}
+
+const CONTENT: &[Alias] = &[alias("timestamp", "relativeTime"), alias("text", "content")];
+
+pub(super) const THINK: Shape = Shape {
+    what: "an entry of `think`",
+    aliases: CONTENT,
+    value: Value::Text,
+};
+
+pub(super) const ASSISTANT: Shape = Shape {
+    what: "an entry of `assistant`",
+    aliases: CONTENT,
+    value: Value::Block("content"),
+};
+
+pub(super) const PROGRESS: Shape = Shape {
+    what: "an entry of `progress`",
+    aliases: &[
+        alias("timestamp", "relativeTime"),
+        alias("text", "message"),
+        alias("content", "message"),
+    ],
+    value: Value::Text,
+};
+
+pub(super) const INPUTS: Shape = Shape {
+    what: "an entry of `userInputs`",
+    aliases: &[alias("timestamp", "relativeTime")],
+    value: Value::Content("input"),
+};
+
+/// The canonical form of a list of entries: pairs and objects.
+pub(super) fn entries(loader: &mut Loader<'_>, node: &mut Node, pointer: &str, shape: &Shape) {
+    let span = node.span;
+    let is_listed = match &node.kind {
+        NodeKind::Array(items) if is_pair(items) => {
+            alone(
+                loader,
+                node,
+                pointer,
+                shape,
+                "write a list of entries: `[[ms, …]]`",
+            );
+            loader.insert(span.start, "[", span);
+            loader.insert(span.end, "]", span);
+            false
+        }
+        NodeKind::Array(_) => true,
+        NodeKind::Object(_) => {
+            alone(loader, node, pointer, shape, "write a list of entries");
+            false
+        }
+        NodeKind::String(_) => false,
+        NodeKind::Null => {
+            node.kind = NodeKind::Array(Vec::new());
+            true
+        }
+        _ => return,
+    };
+    if !is_listed {
+        let item = node.clone();
+        node.kind = NodeKind::Array(vec![item]);
+    }
+    let NodeKind::Array(items) = &mut node.kind else {
+        return;
+    };
+    for (idx, item) in items.iter_mut().enumerate() {
+        let at = match is_listed {
+            true => loader.item_pointer(item, pointer, idx),
+            false => pointer.to_owned(),
+        };
+        entry(loader, item, &at, shape, is_listed);
+    }
+}
+
+fn is_pair(items: &[Node]) -> bool {
+    matches!(items, [first, second] if first.as_number_text().is_some() && second.as_array().is_none())
+}
+
+fn alone(loader: &mut Loader<'_>, node: &Node, pointer: &str, shape: &Shape, modern: &str) {
+    let message = format!("expected a list, found {}", shape.what);
+    loader.legacy(codes::TIMELINE_FORM, node.span, pointer, message, modern);
+}
+
+fn entry(loader: &mut Loader<'_>, item: &mut Node, pointer: &str, shape: &Shape, is_listed: bool) {
+    if let NodeKind::String(_) = &item.kind {
+        let modern = match is_listed {
+            true => "write `[0, \"…\"]`",
+            false => "write a list of entries: `[[0, \"…\"]]`",
+        };
+        let message = format!("{} has no time: a delay of 0 is assumed", shape.what);
+        loader.legacy(codes::TIMELINE_FORM, item.span, pointer, message, modern);
+        convert::time_text(loader, item, is_listed);
+        let now = Node {
+            kind: NodeKind::Number("0".to_owned()),
+            span: item.span,
+        };
+        item.kind = NodeKind::Array(vec![now, item.clone()]);
+    }
+    *item = loader.renamed(item, pointer, shape.aliases).into_owned();
+    let (Value::Block(key) | Value::Content(key)) = shape.value else {
+        return;
+    };
+    let (value, at) = match &mut item.kind {
+        NodeKind::Array(pair) => (pair.get_mut(1), format!("{pointer}/1")),
+        NodeKind::Object(members) => {
+            let member = members.iter_mut().find(|member| member.key == key);
+            (member.map(|it| &mut it.value), child(pointer, key))
+        }
+        _ => return,
+    };
+    match value {
+        Some(value) if shape.value == Value::Content(key) => content(loader, value, &at),
+        Some(value) => block(loader, value, &at),
+        None => {}
+    }
+}
+
+fn content(loader: &mut Loader<'_>, node: &mut Node, pointer: &str) {
+    match &mut node.kind {
+        NodeKind::Array(items) => {
+            for (idx, item) in items.iter_mut().enumerate() {
+                let at = loader.item_pointer(item, pointer, idx);
+                block(loader, item, &at);
+            }
+        }
+        NodeKind::Object(_) => {
+            let message = "expected a list of content blocks, found a single block";
+            let modern = "write a list of blocks: `- type: …`";
+            loader.legacy(codes::TIMELINE_FORM, node.span, pointer, message, modern);
+            block(loader, node, pointer);
+            node.kind = NodeKind::Array(vec![node.clone()]);
+        }
+        _ => {}
+    }
+}
+
+const BLOCK: &[Alias] = &[
+    alias("mime_type", "mimeType"),
+    alias("old_text", "oldText"),
+    alias("new_text", "newText"),
+    alias("meta", "_meta"),
+];
+
+fn block(loader: &mut Loader<'_>, node: &mut Node, pointer: &str) {
+    *node = loader.renamed(node, pointer, BLOCK).into_owned();
+    let NodeKind::Object(members) = &mut node.kind else {
+        return;
+    };
+    for Member { key, value, .. } in members {
+        let at = child(pointer, key);
+        match (key.as_str(), &value.kind) {
+            ("resource", _) => *value = loader.renamed(value, &at, BLOCK).into_owned(),
+            ("type", NodeKind::String(word)) if word == "resourceLink" => {
+                let (code, name) = (codes::TIMELINE_KEY_ALIAS, "resource_link");
+                loader.rename(code, value.span, &at, "resourceLink", name);
+                value.kind = NodeKind::String(name.to_owned());
+            }
+            ("annotations", NodeKind::Array(items)) => {
+                let message = "a list of annotations is read as one mapping";
+                let modern = "write one mapping: `annotations: {priority: 0.5}`";
+                loader.legacy(codes::TIMELINE_FORM, value.span, &at, message, modern);
+                if let Some(item) = items.iter().find(|item| item.as_object().is_none()) {
+                    let wanted = "a mapping";
+                    loader.reader.wrong_type(item, &at, "`annotations`", wanted);
+                }
+                let mut all: Vec<Member> = Vec::new();
+                for member in items.iter().flat_map(Node::members) {
+                    match all.iter_mut().find(|known| known.key == member.key) {
+                        Some(known) => known.value = member.value.clone(),
+                        None => all.push(member.clone()),
+                    }
+                }
+                let merged = Node {
+                    kind: NodeKind::Object(all),
+                    span: value.span,
+                };
+                convert::value(loader, value, &merged.to_value());
+                *value = merged;
+            }
+            _ => {}
+        }
+    }
+}
