@@ -16,7 +16,7 @@ def function(name, *arguments):
     return {"type": "function", "function": {"name": name, "description": "", "parameters": schema}}
 
 
-TOOLS = [function("perform", "cmd"), function("store", "path", "content"), function("look_up", "question")]
+TOOLS = [function("runCmd", "cmd"), function("writeFile", "path", "content"), function("look_up", "question")]
 
 
 def ask(messages):
@@ -37,10 +37,10 @@ def ask(messages):
 def do(call):
     arguments = json.loads(call["function"]["arguments"])
     match call["function"]["name"]:
-        case "perform":
+        case "runCmd":
             done = subprocess.run(arguments["cmd"], shell=True, capture_output=True, text=True)
             return done.stdout + done.stderr
-        case "store":
+        case "writeFile":
             pathlib.Path(arguments["path"]).write_text(arguments["content"])
             return "stored"
         case name:

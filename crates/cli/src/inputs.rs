@@ -237,7 +237,7 @@ pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, String> {
     let parsed = json::parse(text, &json::Limits::default());
     match (parsed.root, parsed.errors.first()) {
         (Some(root), None) => Ok(root.to_value()),
-        (_, Some(error)) => Err(error.message()),
+        (_, Some(error)) => Err(error.message.clone()),
         (None, None) => Err("it is empty".to_owned()),
     }
 }

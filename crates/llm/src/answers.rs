@@ -11,7 +11,7 @@ use cuecard_source::value::{Json, cut};
 use cuecard_timeline::model::StopReasons;
 use cuecard_timeline::profiles::{
     AbstractCall, AgentName, Mapped, NativeCall, Profile, ProfileChoice, Profiles, check_call,
-    derive, native_call,
+    native_call,
 };
 use cuecard_timeline::script::{
     Attempt, Disobedience, GivenAnswer, LlmScript, Piece as ScriptPiece, Request, RequestedCall,
@@ -38,7 +38,6 @@ impl ToolMapping {
             calling: self,
             request,
             choice: OnceCell::new(),
-            derived: OnceCell::new(),
         }
     }
 }
@@ -48,11 +47,7 @@ pub(super) struct AgentMapping<'a> {
     calling: &'a ToolMapping,
     request: &'a Request,
     choice: OnceCell<ProfileChoice<'a>>,
-    /// What follows from the tools of an agent that is not known.
-    derived: OnceCell<Option<Derived>>,
 }
-
-type Derived = (Profile, Vec<(&'static str, String)>);
 
 impl<'a> AgentMapping<'a> {
     fn choice(&self) -> ProfileChoice<'a> {
@@ -73,15 +68,6 @@ impl<'a> AgentMapping<'a> {
     /// Whether the request or the user says which agent it is, and there is a profile for it.
     fn is_known(&self) -> bool {
         self.choice().is_told && self.profile().is_some()
-    }
-
-    fn derived(&self) -> Option<&Derived> {
-        let derive = || {
-            (!self.is_known())
-                .then(|| derive(&self.request.tools))
-                .flatten()
-        };
-        self.derived.get_or_init(derive).as_ref()
     }
 }
 
@@ -172,26 +158,7 @@ pub(super) fn prepare(
                 let scripted = call.scripted.as_deref();
                 let is_validated = scripted.is_none_or(|call| call.is_validated);
                 let has_raw = scripted.is_some_and(|call| call.raw_arguments.is_some());
-                let mut native = native_call(profile, abstract_call, &request.tools);
-                if native.is_err()
-                    && is_validated
-                    && let Some((profile, by_arguments)) = agent.derived()
-                    && let Ok(mapped) = native_call(Some(profile), &call.call, &request.tools)
-                {
-                    let is_it = |(tool, name): &&(&str, String)| {
-                        *tool == call.call.tool && *name == mapped.call.name
-                    };
-                    if let Some((tool, name)) = by_arguments.iter().find(is_it) {
-                        let message = format!(
-                            "`{tool}` becomes a call of `{name}`, the only advertised tool that takes its arguments"
-                        );
-                        let note = Diagnostic::note(codes::TOOL_DERIVED, message).with_help(
-                            "`cuecard profile capture` creates a profile from the advertised tools",
-                        );
-                        prepared.warnings.push(at(script, call, note));
-                    }
-                    native = Ok(mapped);
-                }
+                let native = native_call(profile, abstract_call, &request.tools);
                 match native {
                     // Made on purpose, in its own words.
                     Err(_) if !is_validated => {
@@ -207,7 +174,10 @@ pub(super) fn prepare(
                             Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
                         )
                         .with_note(choice.map_or_else(String::new, |choice| choice.describe()))
-                        .with_note(advertised(request)),
+                        .with_note(advertised(request))
+                        .with_help(
+                            "`cuecard profile capture` drafts a profile from the advertised tools",
+                        ),
                     ),
                     Ok(mapped) => {
                         native_names.push((call, mapped.call.name.clone()));

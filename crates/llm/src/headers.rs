@@ -30,13 +30,6 @@ impl<'a> Query<'a> {
         self.pairs().find_map(|pair| pair.strip_prefix("key="))
     }
 
-    /// The value with this name, as it came.
-    pub(super) fn value(self, name: &str) -> Option<&'a str> {
-        self.pairs()
-            .filter_map(|pair| pair.split_once('='))
-            .find_map(|(found, value)| (found == name).then_some(value))
-    }
-
     /// With its question mark and without keys; empty if nothing is left.
     pub(super) fn without_keys(self) -> String {
         let kept: Vec<&str> = self

@@ -26,7 +26,6 @@
 mod answers;
 mod compressed;
 mod disturb;
-mod disturbed;
 mod doubts;
 mod events;
 mod exchange_recorder;
@@ -43,13 +42,11 @@ mod replying;
 mod responses;
 mod server;
 mod service;
-mod stored;
 mod stray_results;
 mod streaming;
 mod style;
 #[cfg(test)]
 mod tests;
-mod threads;
 
 pub use cuecard_runtime::start_error::StartError;
 pub use cuecard_runtime::trace_writer::TraceOutput;

@@ -25,9 +25,8 @@ use super::faults::{Faults, Hit};
 use super::kept_thinking;
 use super::options::{LlmOptions, OnMiss, TurnLead};
 use super::remembered::Remembered;
-use super::stored::StoredAnswers;
+use super::responses::StoredResponses;
 use super::style;
-use super::threads::Threads;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::findings::{Findings, explain, logged};
 use cuecard_runtime::listener::Guard;
@@ -58,9 +57,7 @@ pub(super) struct MockServer {
     /// The time that answers carry, in seconds since 1970.
     pub(super) created_at: u64,
     /// Responses answers that were sent, by id.
-    pub(super) stored: StoredAnswers,
-    /// Messages answers that threads go on from.
-    pub(super) threads: Threads,
+    pub(super) stored: StoredResponses,
     /// Headers that all scenarios add, for responses that belong to none.
     pub(super) common_headers: Vec<(String, String)>,
     /// Paths whose 404 does not fail the run.
@@ -170,30 +167,12 @@ pub(super) struct ExchangeReport {
     pub(super) hits: Vec<Hit>,
 }
 
-/// What a request gets.
-#[derive(Debug)]
-pub(super) enum Decided {
-    Reply(Reply),
-    /// The reply follows from the asserts before a turn.
-    AfterAsserts(Box<TurnAhead>),
-}
-
-/// A turn that is served if its asserts hold.
-#[derive(Debug)]
-pub(super) struct TurnAhead {
-    scenario_idx: usize,
-    session: SessionKey,
-    is_new: bool,
-    served: Served,
-    told: ExchangeReport,
-}
-
 /// A request that gets a turn.
 #[derive(Clone, Copy)]
 struct TurnRequest<'a> {
     scenario_idx: usize,
     script: &'a LlmScript,
-    request: &'a Request,
+    received: &'a Received,
     session: SessionKey,
     /// Whether it is not the same again.
     is_new: bool,
@@ -242,8 +221,7 @@ impl MockServer {
             teller,
             clock,
             created_at,
-            stored: StoredAnswers::default(),
-            threads: Threads::default(),
+            stored: StoredResponses::default(),
             ignored,
             stop: CancellationToken::new(),
             options,
@@ -281,13 +259,14 @@ impl MockServer {
 
     /// Decides what a request that came `at` this time gets. What the log needs is put together if the exchange
     /// `is_recorded`.
-    pub(super) fn decide(
+    pub(super) async fn decide(
         &self,
         address: Address<'_>,
-        request: &Request,
+        received: &Received,
         at: Duration,
         is_recorded: bool,
-    ) -> Decided {
+    ) -> Reply {
+        let request = &received.request;
         let address = Address {
             scenario_name: address
                 .scenario_name
@@ -301,29 +280,30 @@ impl MockServer {
             let outside = UnmatchedRequest::ForeignAnswer {
                 id: cut(&previous.id, 200).into_owned(),
             };
-            return Decided::Reply(reply_outside(outside, request));
+            return reply_outside(outside, request);
         }
-        let mut remembered = self.remembered();
-        let answered = remembered.answer(session, address, request, now_ms);
-        let (answered, refused) = match answered {
+        let (answered, selection) = {
+            let mut remembered = self.remembered();
+            let answered = remembered.answer(session, address, request, now_ms);
+            let selection = answered.as_ref().ok().and_then(|(answered, _)| {
+                (is_recorded || answered.reason == SelectionReason::Any)
+                    .then(|| remembered.sessions.selection(answered.session))
+                    .flatten()
+            });
+            (answered, selection)
+        };
+        match answered {
             Err(outside) => {
-                drop(remembered);
                 let mut reply = reply_outside(outside, request);
                 if reply.told.outcome == "miss" && self.options.on_miss == OnMiss::Minimal {
                     reply.content = empty_answer(session);
                 }
-                return Decided::Reply(reply);
+                reply
             }
-            Ok(answered) => answered,
-        };
-        let selection = match is_recorded || answered.reason == SelectionReason::Any {
-            true => remembered.sessions.selection(answered.session),
-            false => None,
-        };
-        drop(remembered);
-        match self.reply(answered, selection, refused, request, is_recorded) {
-            Decided::Reply(reply) => Decided::Reply(self.with_headers(reply)),
-            later @ Decided::AfterAsserts(_) => later,
+            Ok((answered, refused)) => {
+                let reply = self.reply(answered, selection, refused, received, is_recorded);
+                self.with_headers(reply.await)
+            }
         }
     }
 
@@ -347,14 +327,15 @@ impl MockServer {
         reply
     }
 
-    fn reply(
+    async fn reply(
         &self,
         answered: Answered,
         selection: Option<Arc<Selection>>,
         refused: Option<Box<ApiError>>,
-        request: &Request,
+        received: &Received,
         is_recorded: bool,
-    ) -> Decided {
+    ) -> Reply {
+        let request = &received.request;
         let Answered {
             session,
             scenario_idx,
@@ -381,36 +362,30 @@ impl MockServer {
         let asked = |is_new| TurnRequest {
             scenario_idx,
             script,
-            request,
+            received,
             session,
             is_new,
         };
-        Decided::Reply(match decision {
+        match decision {
             Decision::Side(side) => side_reply(&side.text, side.why, request, told),
             Decision::Miss(miss) => {
                 self.ledger.count_miss();
                 told.found.push(miss.diagnostic(script));
                 told.turn_idx = miss.expected_turn;
                 let message = miss.message(script);
-                match self.options.on_miss {
-                    OnMiss::Error => refusal(404, message, "miss", told),
-                    OnMiss::Minimal => {
-                        told.outcome = "miss";
-                        told.error = Some(message);
-                        Reply {
-                            content: empty_answer(session),
-                            told,
-                        }
-                    }
+                let mut reply = refusal(404, message, "miss", told);
+                if self.options.on_miss == OnMiss::Minimal {
+                    reply.content = empty_answer(session);
                 }
+                reply
             }
             Decision::Turn(served) => {
                 told.outcome = "turn";
-                return self.serve(asked(true), served, told);
+                self.serve(asked(true), &served, told).await
             }
             Decision::Error(served) => {
                 told.outcome = "error";
-                return self.serve(asked(true), served, told);
+                self.serve(asked(true), &served, told).await
             }
             Decision::Repeat(served) => {
                 told.outcome = "repeat";
@@ -419,71 +394,53 @@ impl MockServer {
                         told.turn_idx = Some(served.turn_idx);
                         refuse(*error, "refused", told)
                     }
-                    None => return self.serve(asked(false), served, told),
+                    None => self.serve(asked(false), &served, told).await,
                 }
             }
-        })
+        }
     }
 
-    /// Serves a turn, unless its calls keep it from that. Asserts come before it.
-    fn serve(&self, asked: TurnRequest<'_>, served: Served, mut told: ExchangeReport) -> Decided {
+    /// Serves a turn, unless its calls or the asserts before it keep it from that.
+    async fn serve(
+        &self,
+        mut asked: TurnRequest<'_>,
+        served: &Served,
+        mut told: ExchangeReport,
+    ) -> Reply {
+        let TurnRequest {
+            script, received, ..
+        } = asked;
         told.turn_idx = Some(served.turn_idx);
         if asked.is_new {
-            told.found
-                .extend(self.doubts(asked.script, &served, asked.request));
-            if let Some((error, found)) = kept_thinking::refuse(asked.script, asked.request) {
+            let doubts = self.doubts(script, served, &received.request);
+            told.found.extend(doubts);
+            if let Some((error, found)) = kept_thinking::refuse(script, &received.request) {
                 told.found.push(found);
-                return Decided::Reply(self.keep_refused(asked.session, &served, error, told));
+                return self.keep_refused(asked.session, served, error, told);
+            }
+            let has_checks = served
+                .turn(script)
+                .is_some_and(|turn| !turn.checks.is_empty());
+            if has_checks {
+                self.find_all(&mut told.found).await;
+                let judged = self.run_asserts(script, served, received, &mut told).await;
+                if let Err(error) = judged
+                    && !self.options.keep_going
+                {
+                    return self.keep_refused(asked.session, served, error, told);
+                }
             }
         }
-        let turn = served.turn(asked.script);
-        let has_checks = asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty());
         // Who asks again, as it waited too long, waits too.
-        if has_checks || self.options.lead.is_some() {
-            return Decided::AfterAsserts(Box::new(TurnAhead {
-                scenario_idx: asked.scenario_idx,
-                session: asked.session,
-                is_new: asked.is_new,
-                served,
-                told,
-            }));
-        }
-        Decided::Reply(self.say(asked, &served, told))
-    }
-
-    /// Judges the asserts before a turn, and serves it unless they keep it from that.
-    pub(super) async fn after_asserts(&self, ahead: TurnAhead, received: &Received) -> Reply {
-        let TurnAhead {
-            scenario_idx,
-            session,
-            is_new,
-            served,
-            mut told,
-        } = ahead;
-        self.find_all(&mut told.found).await;
-        let mut asked = TurnRequest {
-            scenario_idx,
-            script: &self.scripts[scenario_idx],
-            request: &received.request,
-            session,
-            is_new,
-        };
-        if is_new {
-            let judged = self.run_asserts(asked.script, &served, received, &mut told);
-            if let Err(error) = judged.await
-                && !self.options.keep_going
-            {
-                return self.with_headers(self.keep_refused(session, &served, error, told));
-            }
-        }
         if let Some(lead) = &self.options.lead {
-            asked.is_new = self.await_lead(lead, asked, &served, &told).await;
+            self.find_all(&mut told.found).await;
+            asked.is_new = self.await_lead(lead, asked, served, &told).await;
             if asked.is_new && told.outcome == "repeat" {
                 // Who asked first has gone without an answer.
                 told.outcome = "turn";
             }
         }
-        self.with_headers(self.say(asked, &served, told))
+        self.say(asked, served, told)
     }
 
     /// Tells who leads that a turn was asked for, and waits until it may be answered; whether that is the first answer.
@@ -498,8 +455,9 @@ impl MockServer {
             self.remembered().waits(asked.session, served.turn_idx);
         }
         let is_told = told.is_recorded && self.teller.has_trace();
-        if is_told && self.remembered().is_first(asked.session, asked.request) {
-            let arrived = events::arrived(asked.script, asked.request);
+        let request = &asked.received.request;
+        if is_told && self.remembered().is_first(asked.session, request) {
+            let arrived = events::arrived(asked.script, request);
             self.teller.events(self.clock.now(), arrived).await;
             self.teller.settled().await;
         }
@@ -519,10 +477,11 @@ impl MockServer {
         let TurnRequest {
             scenario_idx,
             script,
-            request,
+            received,
             session,
             is_new,
         } = asked;
+        let request = &received.request;
         let (Some(turn), Some(attempt)) = (served.turn(script), served.attempt(script)) else {
             let message = "the script has no such turn".to_owned();
             return refusal(500, message, "refused", told);

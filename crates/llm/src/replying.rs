@@ -11,26 +11,21 @@ use cuecard_timeline::script::Endpoint;
 
 use super::answers;
 use super::disturb::{Frames, disturb};
-use super::disturbed;
 use super::exchange_recorder::StartedExchange;
 use super::faults::Hit;
-use super::mock_server::{Content, Decided, MockServer, ModelAnswer, Reply};
+use super::mock_server::{Content, MockServer, ModelAnswer, Reply};
 use super::service::{
     Arrived, EVENTS, ExchangeNote, JSON, Read, add_headers, error_response, note, respond,
 };
-use super::stored::Stored;
-use super::streaming::{self, Delivery, Spoken};
+use super::streaming::{Delivery, Sending, Timing, parts};
 use cuecard_runtime::fault::Act;
 use cuecard_runtime::fault::{Frame, Part};
 use cuecard_runtime::http_server::ConnectionReset;
-use cuecard_wire::llm::answer::Element;
+use cuecard_wire::llm::answer::{Answer, Element, Failure};
 use cuecard_wire::llm::events::{Events, Framing, Streaming};
 use cuecard_wire::llm::route::Target;
 use cuecard_wire::llm::usage::{self, Usage};
-use cuecard_wire::llm::{Received, message_id, stream, write_body};
-
-/// The input of a longer request is not kept, in bytes of its body.
-const MAX_KEPT_INPUT: usize = 64 * 1024;
+use cuecard_wire::llm::{Received, stream, write_body};
 
 /// A request that was understood, on the way to its response.
 pub(super) struct Replying<'a> {
@@ -53,17 +48,10 @@ impl Replying<'_> {
             begun,
             ..
         } = self;
-        let decided = mock_server.decide(
-            arrived.address(),
-            &self.received.request,
-            arrived.at,
-            begun.is_recorded,
-        );
         mock_server.tell_left_out(begun).await;
-        let Reply { content, mut told } = match decided {
-            Decided::Reply(reply) => reply,
-            Decided::AfterAsserts(turn) => mock_server.after_asserts(*turn, &self.received).await,
-        };
+        let address = arrived.address();
+        let decided = mock_server.decide(address, &self.received, arrived.at, begun.is_recorded);
+        let Reply { content, mut told } = Box::pin(decided).await;
         // A request that had to wait for the run comes when it may be answered.
         let mut arrived = *arrived;
         if mock_server.options.lead.is_some() {
@@ -158,23 +146,41 @@ impl Replying<'_> {
         delivery: Option<Box<Delivery>>,
     ) -> Response {
         let endpoint = self.target.endpoint;
-        self.keep(&answer);
+        let is_stored = self.received.body["store"] != false;
         let request = &mut self.received.request;
         let n_tokens = usage::count_request(request);
         let wants_stream = request.wants_stream;
-        let spoken = Spoken {
-            endpoint,
+        let streams_usage = request.wants_stream_usage;
+        let model = std::mem::take(&mut request.model);
+        let repeated = repeated(endpoint, self.received.body.take());
+        let elements = &answer.elements;
+        let id = answer.id.as_deref();
+        let spoken = Answer {
+            seed: answer.seed,
+            id,
+            model: &model,
             created_at: self.mock_server.created_at,
-            usage: Usage::of(&answer.usage, n_tokens, &answer.elements),
-            streams_usage: request.wants_stream_usage,
-            model: std::mem::take(&mut request.model),
-            request: repeated(endpoint, self.received.body.take()),
-            answer,
+            elements,
+            stop: answer.stop,
+            usage: Usage::of(&answer.usage, n_tokens, elements),
+            shows_thinking: answer.shows_thinking,
+            reasoning_content: answer.reasoning_content,
+            streams_usage,
+            request: &repeated,
+            failure: answer.failure.as_ref().map(|(error, at_ms)| Failure {
+                error,
+                at_ms: *at_ms,
+            }),
         };
-        let elements = &spoken.answer.elements;
+        let mut buffer = Vec::new();
+        if !wants_stream || id.is_some() {
+            write_body(endpoint, &spoken, &mut buffer);
+        }
+        if let Some(id) = id {
+            let body = is_stored.then(|| buffer.clone());
+            self.mock_server.stored.keep(id, body);
+        }
         if !wants_stream {
-            let mut buffer = Vec::with_capacity(1024);
-            write_body(endpoint, &spoken.answer(), &mut buffer);
             let due_ms = answers::ends_at(elements);
             if hits.is_empty() {
                 return respond(StatusCode::OK, JSON, Body::from(buffer));
@@ -194,51 +200,33 @@ impl Replying<'_> {
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         if !hits.is_empty() {
-            let events = stream(endpoint, &spoken.answer(), streaming);
+            let events = stream(endpoint, &spoken, streaming);
             let frames = frames_of(&events, elements);
             return self.disturbed(response, frames, hits);
         }
-        let timing = self.timing(endpoint == Endpoint::Messages);
-        *response.body_mut() = streaming::body(spoken, streaming, timing, delivery);
+        let parts = parts(&stream(endpoint, &spoken, streaming));
+        *response.body_mut() = self.sending(parts, delivery);
         response
     }
 
-    /// Keeps an answer that may be asked for again. What is in the script is told from that; calls are in the words
-    /// of the agent that asked.
-    fn keep(&self, answer: &ModelAnswer) {
-        let Received { request, body } = &self.received;
-        let is_call = |element: &Element| matches!(element, Element::Call(_));
-        if let Some(id) = &answer.id
-            && body["store"] == false
-        {
-            self.mock_server.stored.delete(id);
-        } else if let Some(id) = &answer.id {
-            let has_calls = answer.elements.iter().any(is_call);
-            let stored = Stored {
-                model: request.model.clone(),
-                seed: answer.seed,
-                shows_thinking: answer.shows_thinking,
-                elements: has_calls.then(|| answer.elements.clone()),
-                input: (self.n_bytes <= MAX_KEPT_INPUT).then(|| body["input"].clone()),
-            };
-            self.mock_server.stored.keep(id, stored);
-        }
-        if let Some(place) = answer.place
-            && request.endpoint == Endpoint::Messages
-            && body["thread"].is_object()
-        {
-            let id = message_id(answer.seed);
-            self.mock_server.threads.keep(id, place, request);
-        }
-    }
-
-    fn timing(&self, has_pings: bool) -> streaming::Timing {
-        streaming::Timing {
-            clock: self.mock_server.clock,
-            began: self.arrived.at,
-            has_pings,
-            stop: self.mock_server.stop.clone(),
-        }
+    /// A body that comes in these parts.
+    fn sending(self, parts: Vec<Part>, delivery: Option<Box<Delivery>>) -> Body {
+        let is_stream = self.received.request.wants_stream;
+        let sending = Sending {
+            parts: parts.into(),
+            timing: Timing {
+                clock: self.mock_server.clock,
+                began: self.arrived.at,
+                has_pings: is_stream && self.target.endpoint == Endpoint::Messages,
+                stop: self.mock_server.stop.clone(),
+            },
+            faults: self.mock_server.faults.clone(),
+            reset: self.reset,
+            delivery,
+            last: None,
+            end: None,
+        };
+        sending.body()
     }
 
     /// An answer with faults in place of its body. The times of its frames are as written.
@@ -264,10 +252,7 @@ impl Replying<'_> {
                 .headers_mut()
                 .insert(header::CONTENT_LENGTH, length);
         }
-        let has_pings = is_stream && self.arrived.endpoint_like() == Endpoint::Messages;
-        let timing = self.timing(has_pings);
-        let faults = self.mock_server.faults.clone();
-        *response.body_mut() = disturbed::body(parts, timing, faults, self.reset);
+        *response.body_mut() = self.sending(parts, None);
         response
     }
 }

@@ -22,7 +22,7 @@ use super::exchange_recorder::{Exchange, Notice};
 use super::headers::{self, Query};
 use super::mock_server::{ExchangeReport, MockServer, place_of};
 use super::replying::Replying;
-use super::responses;
+use super::responses::UNKNOWN_ITEM;
 use super::stray_results;
 use cuecard_runtime::http_server::{ConnectionReset, Request};
 use cuecard_runtime::listener::RefusedByListener;
@@ -229,7 +229,7 @@ async fn answer(
         arrived.query.text(),
         arrived.named(),
     );
-    let plain = |body: Vec<u8>| respond(StatusCode::OK, JSON, Body::from(body));
+    let plain = |body: Json| respond(StatusCode::OK, JSON, Body::from(body.to_string()));
     let refused = |endpoint, error| refused(mock_server, arrived, Refusal::of(endpoint, error));
     match route {
         Err(NoRoute { error, allow }) => {
@@ -255,15 +255,12 @@ async fn answer(
                 false => refused(endpoint, catalogue::unknown_model(endpoint, name)).await,
             }
         }
-        Ok(
-            route @ (Route::Response(_)
-            | Route::DeleteResponse(_)
-            | Route::CancelResponse(_)
-            | Route::InputItems(_)),
-        ) => match responses::answer(mock_server, route, arrived.query) {
-            Ok(response) => response,
-            Err(error) => refused(Endpoint::Responses, error).await,
-        },
+        Ok(route @ (Route::Response(_) | Route::DeleteResponse(_))) => {
+            match mock_server.stored.answer(route) {
+                Ok(response) => response,
+                Err(error) => refused(Endpoint::Responses, error).await,
+            }
+        }
         Ok(Route::CountTokens(target)) => match read_request(&target, arrived.path, body) {
             Err(error) => refused(target.endpoint, error).await,
             Ok(received) => {
@@ -275,7 +272,7 @@ async fn answer(
             Err(error) => refused(target.endpoint, error).await,
             Ok(received) => {
                 let whole = match target.endpoint {
-                    Endpoint::Responses => responses::dereferenced(mock_server, &received.body),
+                    Endpoint::Responses => mock_server.stored.dereferenced(&received.body),
                     _ => Ok(None),
                 };
                 let read = whole.and_then(|whole| match whole {
@@ -291,11 +288,11 @@ async fn answer(
                 if let Some(error) = refusal.or_else(|| stray_results::refuse(&received)) {
                     return refused(target.endpoint, error).await;
                 }
-                if let Err(error) = mock_server.threads.continue_thread(&mut received) {
+                if received.body["thread"]["type"] == "continue" {
                     // The client sends its whole history then: this is no mistake.
                     let refusal = Refusal {
                         is_in_order: true,
-                        ..Refusal::of(target.endpoint, error)
+                        ..Refusal::of(target.endpoint, unknown_thread())
                     };
                     return self::refused(mock_server, arrived, refusal).await;
                 }
@@ -319,6 +316,13 @@ async fn answer(
             }
         },
     }
+}
+
+/// Anthropic's 404 for a thread that nobody knows.
+fn unknown_thread() -> ApiError {
+    let mut error = ApiError::new(404, "no thread was found for `previous_message_id`");
+    error.details = serde_json::json!({"error_code": "thread_not_found"});
+    error
 }
 
 /// An error that the script has no part in.
@@ -384,7 +388,7 @@ pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
     let (why, help) = match error.status {
         // What it names is a response, or a part of one, and not a path.
         404 if error.code.as_deref() == Some("previous_response_not_found")
-            || error.message.starts_with(responses::UNKNOWN_ITEM) =>
+            || error.message.starts_with(UNKNOWN_ITEM) =>
         {
             (
                 "the response that it goes on from is not from this run's scenarios",

@@ -1,80 +1,28 @@
-//! The body of a stream: each event is made and sent when it is due.
+//! The body of an answer that comes in parts, with or without faults: each is sent when it is due.
 
+use std::collections::VecDeque;
 use std::io;
-use std::ops::Range;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use cuecard_source::value::Json;
-use cuecard_timeline::script::Endpoint;
-use futures::Stream;
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use futures::stream;
+use tokio_util::sync::CancellationToken;
 
 use super::exchange_recorder::{Exchange, ExchangeRecorder, Notice};
-use super::mock_server::{MockServer, ModelAnswer};
-use cuecard_runtime::clock::{Alarm, Clock};
+use super::faults::Faults;
+use super::mock_server::MockServer;
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::fault::{Act, Part};
+use cuecard_runtime::http_server::ConnectionReset;
 use cuecard_runtime::trace_writer::TraceWriter;
-use cuecard_wire::llm::answer::{Answer, Failure};
-use cuecard_wire::llm::events::{Events, Streaming, Window};
-use cuecard_wire::llm::usage::Usage;
-use cuecard_wire::llm::{PING, stream_window};
+use cuecard_wire::llm::PING;
+use cuecard_wire::llm::events::Events;
 
 /// Where pings are known, this long a silence has one.
-pub(super) const PING_AFTER: Duration = Duration::from_secs(10);
-/// So many bytes of a stream are made at once, and whatever is due soon after them: thousands of streams may be open,
-/// and each may be long. With one event more they still fit into the buffer that a stream begins with.
-const WINDOW_BYTES: usize = 7 << 9;
-/// What is soon. Each window passes over all events before it, so there must not be too many of them.
-const WINDOW_MS: u64 = 1_000;
-
-/// An answer with all that its dialect makes of it.
-#[derive(Debug)]
-pub(super) struct Spoken {
-    pub(super) endpoint: Endpoint,
-    pub(super) model: String,
-    pub(super) created_at: u64,
-    pub(super) usage: Usage,
-    pub(super) streams_usage: bool,
-    /// The body of the request, of which a Responses answer repeats parts; null for the others.
-    pub(super) request: Json,
-    pub(super) answer: ModelAnswer,
-}
-
-impl Spoken {
-    /// As the wire wants it.
-    pub(super) fn answer(&self) -> Answer<'_> {
-        let ModelAnswer {
-            elements,
-            seed,
-            id,
-            stop,
-            failure,
-            shows_thinking,
-            reasoning_content,
-            ..
-        } = &self.answer;
-        Answer {
-            seed: *seed,
-            id: id.as_deref(),
-            model: &self.model,
-            created_at: self.created_at,
-            elements,
-            stop: *stop,
-            usage: self.usage,
-            shows_thinking: *shows_thinking,
-            reasoning_content: *reasoning_content,
-            streams_usage: self.streams_usage,
-            request: &self.request,
-            failure: failure.as_ref().map(|(error, at_ms)| Failure {
-                error,
-                at_ms: *at_ms,
-            }),
-        }
-    }
-}
+const PING_AFTER: Duration = Duration::from_secs(10);
+/// How many bytes a piece of a split frame has.
+const PIECE: usize = 5;
 
 /// When a stream is sent.
 pub(super) struct Timing {
@@ -127,151 +75,149 @@ impl Drop for Delivery {
     }
 }
 
-/// The body. It ends with its client: when that goes away, the stream is dropped. When all ends before it, it is cut:
-/// the connection ends without the end of the body.
-pub(super) fn body(
-    spoken: Spoken,
-    streaming: Streaming,
-    timing: Timing,
-    delivery: Option<Box<Delivery>>,
-) -> Body {
+/// The events of a stream without faults. What is due at the same time goes at once.
+pub(super) fn parts(events: &Events) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for event in events.iter() {
+        match parts.last_mut() {
+            Some(Part {
+                at_ms,
+                act: Act::Send(bytes),
+                ..
+            }) if *at_ms == event.at_ms => bytes.extend_from_slice(event.bytes),
+            _ => parts.push(Part {
+                at_ms: event.at_ms,
+                act: Act::Send(event.bytes.to_vec()),
+                faults: Vec::new(),
+            }),
+        }
+    }
+    parts
+}
+
+/// A body on its way.
+pub(super) struct Sending {
+    pub(super) parts: VecDeque<Part>,
+    pub(super) timing: Timing,
+    pub(super) faults: Arc<Faults>,
+    pub(super) reset: ConnectionReset,
+    pub(super) delivery: Option<Box<Delivery>>,
+    /// When something was sent last.
+    pub(super) last: Option<Duration>,
+    /// Why the connection ends now.
+    pub(super) end: Option<&'static str>,
+}
+
+impl Sending {
+    /// The body. It ends with its client: when that goes away, it is dropped. When all ends before it, it is cut: the
+    /// connection ends without the end of the body. What is sent before that has left before it does.
+    pub(super) fn body(self) -> Body {
+        Body::from_stream(stream::unfold(self, next))
+    }
+
+    /// Ends the connection here.
+    fn cut(mut self, why: &'static str) -> Option<(io::Result<Bytes>, Self)> {
+        self.parts.clear();
+        self.delivery = None;
+        Some((Err(io::Error::other(why)), self))
+    }
+}
+
+/// Why a connection ends with the server.
+const STOPPED: &str = "the mock server stops before its answer";
+
+async fn next(mut sending: Sending) -> Option<(io::Result<Bytes>, Sending)> {
+    if let Some(why) = sending.end.take() {
+        // Lets go out what was sent before.
+        tokio::task::yield_now().await;
+        return sending.cut(why);
+    }
+    let part = sending.parts.pop_front()?;
     let Timing {
         clock,
         began,
         has_pings,
         stop,
-    } = timing;
-    Body::from_stream(Sending {
-        spoken,
-        streaming,
-        n_made: 0,
-        goes_on: true,
-        bytes: Bytes::new(),
-        parts: Vec::new(),
-        clock,
-        began,
-        has_pings,
-        last: None,
-        alarm: clock.alarm(began),
-        is_set: false,
-        stopped: Box::pin(stop.cancelled_owned()),
-        delivery,
-        is_over: false,
-    })
-}
-
-struct Sending {
-    spoken: Spoken,
-    streaming: Streaming,
-    /// How many events were made.
-    n_made: usize,
-    /// Whether there are more.
-    goes_on: bool,
-    bytes: Bytes,
-    /// What is sent at once, and when, the last first.
-    parts: Vec<(u64, Range<usize>)>,
-    clock: Clock,
-    began: Duration,
-    has_pings: bool,
-    /// When something was sent last.
-    last: Option<Duration>,
-    alarm: Alarm,
-    /// Whether the alarm is set for what comes next.
-    is_set: bool,
-    stopped: Pin<Box<WaitForCancellationFutureOwned>>,
-    delivery: Option<Box<Delivery>>,
-    is_over: bool,
-}
-
-impl Sending {
-    fn make_more(&mut self) {
-        let elapsed = self.clock.now().saturating_sub(self.began);
-        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        let window = Window {
-            from: self.n_made,
-            bytes: WINDOW_BYTES,
-            until_ms: elapsed_ms.saturating_add(WINDOW_MS),
-        };
-        let events = stream_window(
-            self.spoken.endpoint,
-            &self.spoken.answer(),
-            self.streaming,
-            window,
-        );
-        self.n_made += events.len();
-        self.goes_on = events.goes_on();
-        self.parts = parts(&events);
-        // Thousands of them may wait: none keeps more than it needs.
-        self.bytes = Bytes::from(events.into_bytes().into_boxed_slice());
-    }
-
-    /// When the next ping is due, if there is one before `due`.
-    fn ping_before(&self, due: Duration) -> Option<Duration> {
-        let ping = self.last?.saturating_add(PING_AFTER);
-        (self.has_pings && ping < due).then_some(ping)
-    }
-}
-
-/// What is due at the same time goes at once.
-fn parts(events: &Events) -> Vec<(u64, Range<usize>)> {
-    let mut parts: Vec<(u64, Range<usize>)> = Vec::with_capacity(events.len());
-    for (at_ms, range) in events.ranges() {
-        match parts.last_mut() {
-            Some((last_ms, last)) if *last_ms == at_ms => last.end = range.end,
-            _ => parts.push((at_ms, range)),
+    } = &sending.timing;
+    let due = began.saturating_add(Duration::from_millis(part.at_ms));
+    let ping = sending.last.filter(|_| *has_pings);
+    let ping = ping.and_then(|last| ping_before(last, due));
+    let until = ping.unwrap_or(due);
+    if clock.now() < until {
+        tokio::select! {
+            () = clock.sleep_until(until) => {}
+            () = stop.cancelled() => return sending.cut(STOPPED),
         }
     }
-    parts.reverse();
-    parts
+    if sending.last.is_some() {
+        // Each part is seen by itself.
+        tokio::task::yield_now().await;
+    }
+    sending.last = Some(sending.timing.clock.now());
+    if ping.is_some() {
+        sending.parts.push_front(part);
+        return Some((Ok(Bytes::from_static(PING)), sending));
+    }
+    for fault_idx in part.faults {
+        sending.faults.happened(fault_idx);
+    }
+    let bytes = match part.act {
+        Act::Send(bytes) => bytes,
+        Act::SendTogether(all) => all.concat(),
+        Act::SendSplit(bytes) => {
+            let mut pieces = bytes.chunks(PIECE);
+            let first = pieces.next().unwrap_or_default().to_vec();
+            for piece in pieces.rev() {
+                sending.parts.push_front(Part {
+                    at_ms: part.at_ms,
+                    act: Act::Send(piece.to_vec()),
+                    faults: Vec::new(),
+                });
+            }
+            first
+        }
+        Act::SendHalf(bytes) => {
+            sending.end = Some("cut intentionally");
+            bytes[..bytes.len() / 2].to_vec()
+        }
+        Act::Stall => {
+            sending.timing.stop.cancelled().await;
+            return sending.cut(STOPPED);
+        }
+        Act::Crash => {
+            sending.reset.on_end();
+            return sending.cut("crashed intentionally");
+        }
+        // An API has no standard error.
+        Act::FloodErrors(_) => Vec::new(),
+    };
+    if sending.parts.is_empty()
+        && let Some(delivery) = sending.delivery.take()
+    {
+        delivery.sent();
+    }
+    Some((Ok(Bytes::from(bytes)), sending))
 }
 
-impl Stream for Sending {
-    type Item = io::Result<Bytes>;
+/// The ping after a silence that began at `last`, if one is due before what is due.
+fn ping_before(last: Duration, due: Duration) -> Option<Duration> {
+    let ping = last.saturating_add(PING_AFTER);
+    (ping < due).then_some(ping)
+}
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let sending = self.get_mut();
-        if sending.is_over {
-            return Poll::Ready(None);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_silence_has_pings_until_the_next_event_is_due() {
+        let seconds = Duration::from_secs;
+        let due = seconds(25);
+        let mut points = vec![seconds(1)];
+        while let Some(ping) = ping_before(points[points.len() - 1], due) {
+            points.push(ping);
         }
-        if sending.parts.is_empty() {
-            if !sending.goes_on {
-                return Poll::Ready(None);
-            }
-            sending.make_more();
-        }
-        let Some(&(at_ms, _)) = sending.parts.last() else {
-            return Poll::Ready(None);
-        };
-        let due = sending.began.saturating_add(Duration::from_millis(at_ms));
-        let ping = sending.ping_before(due);
-        let until = ping.unwrap_or(due);
-        let mut now = sending.clock.now();
-        if now < until {
-            if !sending.is_set {
-                sending.alarm.set(until);
-                sending.is_set = true;
-            }
-            if sending.stopped.as_mut().poll(context).is_ready() {
-                sending.is_over = true;
-                sending.delivery = None;
-                let why = "the mock server stops before its answer";
-                return Poll::Ready(Some(Err(io::Error::other(why))));
-            }
-            ready!(sending.alarm.poll(context));
-            now = sending.clock.now();
-        }
-        sending.is_set = false;
-        sending.last = Some(now);
-        if ping.is_some() {
-            return Poll::Ready(Some(Ok(Bytes::from_static(PING))));
-        }
-        let part = sending.parts.pop();
-        if sending.parts.is_empty()
-            && !sending.goes_on
-            && let Some(delivery) = sending.delivery.take()
-        {
-            delivery.sent();
-        }
-        Poll::Ready(part.map(|(_, range)| Ok(sending.bytes.slice(range))))
+        assert_eq!(points, [seconds(1), seconds(11), seconds(21)]);
+        assert_eq!(ping_before(seconds(1), seconds(11)), None);
     }
 }

@@ -26,8 +26,8 @@ pub(super) trait FrameSource: Send + 'static {
 
 /// Where frames go.
 pub(super) trait FrameSink: Send + Sync + 'static {
-    /// Sends one message, as the bytes of its JSON text. A frame begun is finished before the next, even if
-    /// its sender gave up.
+    /// Sends one message, as the bytes of its JSON text. Who begins it waits for its end: the rest of a frame would be
+    /// taken for the beginning of the next.
     fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>>;
 
     /// Returns when frames have been lost because nobody takes them, and `grace` has passed since, in

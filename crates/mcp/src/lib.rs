@@ -6,9 +6,7 @@
 //!
 //! The types of the protocol SDK never leave this crate. A new transport is one more arm of
 //! `transport::connect`: a `frames::FrameSource` and a `frames::FrameSink` become a
-//! `messages::MessageTransport`, which is where bad frames become facts. Over frames the SDK shakes hands and hears
-//! notifications; calls go past it (`calls::Calls`), which takes half their time away. Only Streamable HTTP is the
-//! SDK's altogether.
+//! `messages::MessageTransport`, which is where bad frames become facts. Only Streamable HTTP is the SDK's altogether.
 
 pub mod config;
 pub mod demo;
@@ -18,7 +16,6 @@ pub mod server;
 
 mod asking;
 mod auth;
-mod calls;
 mod chrome;
 mod error;
 mod events;

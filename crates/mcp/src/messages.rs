@@ -1,28 +1,27 @@
 //! From frames to the messages of the protocol, over every transport but Streamable HTTP, which the SDK has.
 //!
 //! A frame that is no JSON becomes a notice, and a malformed answer fails its call at once instead of
-//! leaving it to its timeout. Answers to requests of ours go to who asked, as they came: the SDK's own types know no
-//! content they don't know.
+//! leaving it to its timeout. Results of calls are handed on as they came: the SDK's own types know no content they
+//! don't know.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use cuecard_tool_call::model::QuestionKind;
 use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, CustomRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
-    ServerRequest,
+    ClientJsonRpcMessage, CustomRequest, CustomResult, ErrorCode, ErrorData, RequestId,
+    ServerJsonRpcMessage, ServerRequest, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::calls::{Calls, NoResult};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
-use super::link::{Link, ReadEnd};
-use super::requests::{Asker, Unmatched};
+use super::link::{Link, ReadEnd, lock};
+use super::requests::{Asked, OpenRequests, Unmatched};
 use super::streams::{Framing, LineReader, StreamWriter};
 
 /// The most messages in one JSON-RPC batch.
@@ -34,10 +33,14 @@ const MOST_STRAY_LINES: usize = 100_000;
 /// How long a server that no longer reads may still write.
 const PATIENCE: Duration = Duration::from_millis(200);
 
+/// The code of the error that stands for a malformed answer: no server's, since the protocol has none of this kind.
+pub(super) const MALFORMED: ErrorCode = ErrorCode(i32::MIN);
+
 /// Messages out of frames, and frames out of messages.
 pub(super) struct MessageTransport {
     source: Box<dyn FrameSource>,
-    calls: Arc<Calls>,
+    sink: Arc<dyn FrameSink>,
+    open: Arc<Mutex<OpenRequests>>,
     link: Arc<Link>,
     /// Whether what is no message may be a banner, as on standard output.
     has_banners: bool,
@@ -58,11 +61,12 @@ enum Incoming {
 impl MessageTransport {
     /// Messages as frames, of which each is one message.
     pub(super) fn new(source: impl FrameSource, sink: impl FrameSink, link: Arc<Link>) -> Self {
-        let calls = Arc::new(Calls::new(sink));
+        let sink: Arc<dyn FrameSink> = Arc::new(sink);
         Self {
             source: Box::new(source),
-            over: over(Arc::clone(&link), Arc::clone(calls.sink())).boxed(),
-            calls,
+            over: over(Arc::clone(&link), Arc::clone(&sink)).boxed(),
+            sink,
+            open: Arc::default(),
             link,
             has_banners: false,
             stray_lines: 0,
@@ -83,9 +87,13 @@ impl MessageTransport {
         transport
     }
 
-    /// The requests of ours over these frames.
-    pub(super) fn calls(&self) -> Arc<Calls> {
-        Arc::clone(&self.calls)
+    /// Where frames go.
+    pub(super) fn sink(&self) -> Arc<dyn FrameSink> {
+        Arc::clone(&self.sink)
+    }
+
+    fn open(&self) -> MutexGuard<'_, OpenRequests> {
+        lock(&self.open)
     }
 
     /// Takes one frame apart: a message, a batch of them, or neither.
@@ -115,12 +123,11 @@ impl MessageTransport {
                 };
                 self.bad_frame(frame, &reason);
                 // It answers something, and that can only be the one request that is open.
-                let mut open = self.calls.open();
-                let asker = open.only_open().and_then(|id| Some((id, open.close(id)?)));
+                let mut open = self.open();
+                let asked = open.only_open().and_then(|id| Some((id, open.close(id)?)));
                 drop(open);
-                if let Some((id, asker)) = asker
-                    && let Some(failed) = self.failed(id, asker, reason)
-                {
+                if let Some((id, asked)) = asked {
+                    let failed = self.failed(id, asked, reason);
                     self.queue.push_back(Incoming::Ready(Box::new(failed)));
                 }
             }
@@ -161,14 +168,14 @@ impl MessageTransport {
         }
     }
 
-    /// A question of the server's while we wait for an answer. The stateless protocol allows it only then, and the SDK,
-    /// which doesn't know of our requests, would refuse it as what it is; what has no type of its own it hands on.
+    /// A question of the server's while it owes an answer, as it came: the SDK's own types lack what they don't know. The
+    /// stateless protocol allows it only then, and the SDK refuses others.
     fn request_during_a_call(
         &self,
         message: &mut Map<String, Value>,
     ) -> Option<ServerJsonRpcMessage> {
         let method = message.get("method")?.as_str()?;
-        if QuestionKind::of_method(method).is_none() || !self.calls.open().is_ours_open() {
+        if QuestionKind::of_method(method).is_none() || !self.open().is_call_open() {
             return None;
         }
         let id = match message.get("id")? {
@@ -183,8 +190,8 @@ impl MessageTransport {
     }
 
     fn take_answer(&mut self, message: &mut Map<String, Value>) -> Option<ServerJsonRpcMessage> {
-        let mut open = self.calls.open();
-        let (id, asker) = match open.id_of(message) {
+        let mut open = self.open();
+        let (id, asked) = match open.id_of(message) {
             Ok(id) => (id, open.close(id)?),
             Err(unmatched) => {
                 drop(open);
@@ -197,48 +204,42 @@ impl MessageTransport {
             }
         };
         drop(open);
-        let outcome = match outcome(message) {
-            Ok(outcome) => outcome,
-            Err(reason) => {
-                self.bad_answer(message, &reason);
-                return self.failed(id, asker, reason);
-            }
-        };
-        if let Asker::Us(asker) = asker {
-            // Who gave up waiting wants no answer.
-            let _ = asker.send(outcome.map_err(NoResult::Error));
-            return None;
-        }
-        let result = match outcome {
-            Ok(result) => result,
-            Err(error) => {
+        // With the id we matched, in the one form the SDK compares.
+        let result = match outcome(message) {
+            Ok(Ok(result)) => result,
+            Ok(Err(error)) => {
                 let id = Some(RequestId::Number(id));
                 return Some(ServerJsonRpcMessage::error(error, id));
             }
+            Err(reason) => {
+                self.bad_answer(message, &reason);
+                return Some(self.failed(id, asked, reason));
+            }
         };
-        // With the id we matched, in the one form the SDK's handshake compares.
+        if asked == Asked::Call {
+            let result = ServerResult::CustomResult(CustomResult::new(result));
+            return Some(ServerJsonRpcMessage::response(
+                result,
+                RequestId::Number(id),
+            ));
+        }
         let answer = serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": result });
         match ServerJsonRpcMessage::deserialize_value(&answer) {
             Ok(answer) => Some(answer),
             Err(reason) => {
                 self.bad_frame(answer.to_string().as_bytes(), &reason);
-                self.failed(id, asker, reason)
+                Some(self.failed(id, asked, reason))
             }
         }
     }
 
-    /// Ends request `id`, whose answer is malformed; as an error is how the SDK is told.
-    fn failed(&self, id: i64, asker: Asker, reason: String) -> Option<ServerJsonRpcMessage> {
-        if let Asker::Us(asker) = asker {
-            let _ = asker.send(Err(NoResult::Malformed(reason)));
-            return None;
+    /// The end of request `id`, whose answer is malformed.
+    fn failed(&self, id: i64, asked: Asked, reason: String) -> ServerJsonRpcMessage {
+        if asked != Asked::Call {
+            self.link.fault(reason.clone());
         }
-        self.link.fault(reason.clone());
-        let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, reason, None);
-        Some(ServerJsonRpcMessage::error(
-            error,
-            Some(RequestId::Number(id)),
-        ))
+        let error = ErrorData::new(MALFORMED, reason, None);
+        ServerJsonRpcMessage::error(error, Some(RequestId::Number(id)))
     }
 
     fn bad_answer(&self, message: &mut Map<String, Value>, reason: &str) {
@@ -258,12 +259,20 @@ impl Transport<RoleClient> for MessageTransport {
         &mut self,
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.calls.open().note_sent(&message);
+        self.open().note_sent(&message);
         let frame = serde_json::to_vec(&message);
-        let sink = Arc::clone(self.calls.sink());
+        let request = match message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id),
+            _ => None,
+        };
+        let (sink, open) = (Arc::clone(&self.sink), Arc::clone(&self.open));
         async move {
             let frame = frame.map_err(|error| SendError::Unwritable(error.to_string()))?;
-            sink.send(frame).await
+            let sent = sink.send(frame).await;
+            if let (Err(_), Some(RequestId::Number(id))) = (&sent, request) {
+                lock(&open).close(id);
+            }
+            sent
         }
     }
 
@@ -302,13 +311,12 @@ impl Transport<RoleClient> for MessageTransport {
                 Read::TooLarge(bound) => ReadEnd::TooLarge(bound),
             };
             self.link.end_reading(end);
-            self.calls.end();
             return None;
         }
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.calls.sink().close();
+        self.sink.close();
         Ok(())
     }
 }
@@ -316,7 +324,6 @@ impl Transport<RoleClient> for MessageTransport {
 impl Drop for MessageTransport {
     fn drop(&mut self) {
         self.link.end_reading(ReadEnd::Dropped);
-        self.calls.end();
     }
 }
 

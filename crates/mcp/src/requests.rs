@@ -1,37 +1,32 @@
-//! Which requests are open, ours and those of the SDK, and which answer belongs to which.
+//! Which requests are open, and which answer belongs to which.
 
 use std::collections::{HashMap, HashSet};
 
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId};
 use serde_json::{Map, Value};
-use tokio::sync::oneshot;
-
-use super::calls::Outcome;
 
 /// The most cancelled requests remembered, whose late answers are expected.
 const MOST_CANCELLED: usize = 1_000;
 
-/// The requests that wait for answers.
+/// The requests of the SDK that wait for answers.
 #[derive(Default)]
 pub(super) struct OpenRequests {
-    open: HashMap<i64, Asker>,
+    open: HashMap<i64, Asked>,
     /// Requests given up, whose answers may still come.
     cancelled: HashSet<i64>,
     /// The probe, once `initialize` has followed it: its answer may still come.
     given_up_probes: HashSet<i64>,
-    /// No answer comes any more.
-    is_over: bool,
 }
 
-/// Who waits for an answer.
-#[derive(Debug)]
-pub(super) enum Asker {
-    /// The SDK, with the probe for the modern era.
+/// What a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// Whether the server speaks the modern era.
     Probe,
-    /// The SDK, with another message of the handshake.
-    Sdk,
-    /// One of us.
-    Us(oneshot::Sender<Outcome>),
+    /// What the server says of itself.
+    Initialize,
+    /// A call, or a list.
+    Call,
 }
 
 /// An answer that belongs to no open request.
@@ -44,14 +39,6 @@ pub(super) enum Unmatched {
 }
 
 impl OpenRequests {
-    /// A request of ours is about to be sent; `false` if no answer can come, and the asker is let go.
-    pub(super) fn open(&mut self, id: i64, asker: oneshot::Sender<Outcome>) -> bool {
-        if !self.is_over {
-            self.open.insert(id, Asker::Us(asker));
-        }
-        !self.is_over
-    }
-
     /// The SDK is about to send `message`.
     pub(super) fn note_sent(&mut self, message: &ClientJsonRpcMessage) {
         match message {
@@ -59,15 +46,16 @@ impl OpenRequests {
                 let RequestId::Number(id) = request.id else {
                     return;
                 };
-                let asker = match request.request {
-                    ClientRequest::DiscoverRequest(_) => Asker::Probe,
-                    _ => Asker::Sdk,
+                let asked = match request.request {
+                    ClientRequest::DiscoverRequest(_) => Asked::Probe,
+                    ClientRequest::InitializeRequest(_) => {
+                        let open = std::mem::take(&mut self.open);
+                        self.given_up_probes.extend(open.into_keys());
+                        Asked::Initialize
+                    }
+                    _ => Asked::Call,
                 };
-                if matches!(request.request, ClientRequest::InitializeRequest(_)) {
-                    let open = std::mem::take(&mut self.open);
-                    self.given_up_probes.extend(open.into_keys());
-                }
-                self.open.insert(id, asker);
+                self.open.insert(id, asked);
             }
             ClientJsonRpcMessage::Notification(notification) => {
                 let ClientNotification::CancelledNotification(cancelled) =
@@ -111,10 +99,7 @@ impl OpenRequests {
             Some(id) if self.cancelled.remove(&id) => Err(Unmatched::Late { discovered: false }),
             // The probe may be answered with an id of the server's own making, as if by middleware.
             _ if message.contains_key("error")
-                && self
-                    .open
-                    .values()
-                    .all(|asker| matches!(asker, Asker::Probe)) =>
+                && self.open.values().all(|asked| *asked == Asked::Probe) =>
             {
                 self.only_open().ok_or_else(|| unknown(given))
             }
@@ -127,22 +112,14 @@ impl OpenRequests {
         ids.next().copied().filter(|_| ids.next().is_none())
     }
 
-    /// Whether one of us waits for an answer.
-    pub(super) fn is_ours_open(&self) -> bool {
-        self.open
-            .values()
-            .any(|asker| matches!(asker, Asker::Us(_)))
+    /// Whether a call waits for its answer.
+    pub(super) fn is_call_open(&self) -> bool {
+        self.open.values().any(|asked| *asked == Asked::Call)
     }
 
-    /// The answer to `id` has come, or never will. Who waits for it.
-    pub(super) fn close(&mut self, id: i64) -> Option<Asker> {
+    /// The answer to `id` has come, or never will. What it asked for.
+    pub(super) fn close(&mut self, id: i64) -> Option<Asked> {
         self.open.remove(&id)
-    }
-
-    /// No answer comes any more, to anybody.
-    pub(super) fn end(&mut self) {
-        self.is_over = true;
-        self.open.clear();
     }
 }
 
@@ -190,10 +167,9 @@ mod tests {
     #[test]
     fn ids_are_matched_in_every_form_a_server_may_give_them() {
         let mut requests = OpenRequests::default();
-        let (asker, _outcome) = oneshot::channel();
-        assert!(requests.open(1, asker));
+        send(&mut requests, 1, call());
         send(&mut requests, 2, call());
-        assert!(requests.is_ours_open());
+        assert!(requests.is_call_open());
         for id in [json!(2), json!("2"), json!(2.0)] {
             assert_eq!(
                 id_of(&mut requests, json!({ "id": id, "result": 0 })),
@@ -203,7 +179,7 @@ mod tests {
         for id in [json!(3), json!("two"), json!(1.5), json!(null), json!([2])] {
             id_of(&mut requests, json!({ "id": id, "error": 0 })).expect_err("no such request");
         }
-        assert!(matches!(requests.close(2), Some(Asker::Sdk)));
+        assert!(matches!(requests.close(2), Some(Asked::Call)));
         assert_eq!(
             id_of(&mut requests, json!({ "id": null, "error": 0 })),
             Ok(1)
@@ -231,7 +207,7 @@ mod tests {
             id_of(&mut requests, json!({ "id": 1, "result": {} })),
             Ok(1)
         );
-        assert!(matches!(requests.close(1), Some(Asker::Sdk)));
+        assert!(matches!(requests.close(1), Some(Asked::Initialize)));
         assert!(requests.close(1).is_none());
     }
 }

@@ -10,14 +10,14 @@ use std::time::Duration;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_tool_call::model::QuestionKind;
 use cuecard_tool_call::script::ReadyAnswers;
-use rmcp::model::{CallToolRequestParams, ErrorCode, PaginatedRequestParams};
+use rmcp::model::{CallToolRequestParams, ErrorCode, ListToolsRequest, PaginatedRequestParams};
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
-use super::asking::{Ask, Limit, SessionMetadata};
-use super::calls::Calls;
+use super::asking::Limit;
 use super::error::{CallError, CallErrorKind, StartError};
+use super::frames::FrameSink;
 use super::handler::Handler;
 use super::link::{CallStart, LONGEST_TEXT, Link};
 use super::notice::Notice;
@@ -49,9 +49,8 @@ pub struct Session {
     questions: Arc<Questions>,
     pub(super) service: RunningService<RoleClient, Handler>,
     keeper: Option<ProcessSupervisor>,
-    /// Our requests, where they are not the SDK's.
-    pub(super) calls: Option<Arc<Calls>>,
-    pub(super) metadata: SessionMetadata,
+    /// Where frames go; none over Streamable HTTP, which is the SDK's.
+    pub(super) sink: Option<Arc<dyn FrameSink>>,
     tools: Mutex<Option<Arc<[ToolInfo]>>>,
     /// Whether a call got no answer in time since this was looked at.
     timed_out: AtomicBool,
@@ -116,20 +115,19 @@ impl Session {
             questions,
             service,
             keeper,
-            calls,
+            sink,
         } = super::start::start(spec, inherited_env, &answers).await?;
         if info.era == Era::Legacy && questions.offers(QuestionKind::Roots) {
             questions.wait_for_roots().await;
         }
         Ok(Self {
             spec: spec.clone(),
-            metadata: SessionMetadata::of(&service, info.era),
             info,
             link,
             questions,
             service,
             keeper,
-            calls,
+            sink,
             tools: Mutex::new(None),
             timed_out: AtomicBool::new(false),
             end_is_told: AtomicBool::new(false),
@@ -280,8 +278,8 @@ impl Session {
 
     /// What is added to the arguments of a call that lacks it: of Claude in Chrome, the tab.
     pub fn added_arguments(&self) -> Map<String, Value> {
-        let calls = self.calls.as_ref();
-        calls.map_or_else(Map::new, |calls| calls.sink().added_arguments())
+        let sink = self.sink.as_ref();
+        sink.map_or_else(Map::new, |sink| sink.added_arguments())
     }
 
     /// What to answer if the server asks something from now on.
@@ -381,16 +379,16 @@ impl Session {
         if !self.spec.transport.lists_tools() {
             return true;
         }
-        let params = PaginatedRequestParams::default();
-        let answer = self.request(Ask::Tools(&params), SIGN_OF_LIFE.into()).await;
+        let request = ListToolsRequest::with_param(PaginatedRequestParams::default());
+        let answer = self.request(request.into(), SIGN_OF_LIFE.into()).await;
         matches!(answer, Err(CallErrorKind::Timeout { .. }))
     }
 
     /// Leaves the server and ends its process: politely, then by force. Takes at most about four seconds.
     pub async fn stop(mut self) {
         let _ = self.service.close_with_timeout(LEAVE).await;
-        if let Some(calls) = &self.calls {
-            calls.sink().closed().await;
+        if let Some(sink) = &self.sink {
+            sink.closed().await;
         }
         if let Some(keeper) = self.keeper.take() {
             keeper.stop().await;

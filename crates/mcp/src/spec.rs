@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Deserialize;
 use tokio::io::DuplexStream;
 
 use super::auth::ClientCredentials;
@@ -91,7 +92,8 @@ pub enum TransportSpec {
 pub type DuplexMaker = Arc<dyn Fn() -> DuplexStream + Send + Sync>;
 
 /// The protocol era to speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Protocol {
     /// Ask with `server/discover`, which has no effect, and fall back to `initialize`.
     #[default]

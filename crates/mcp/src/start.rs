@@ -7,8 +7,8 @@ use std::time::Duration;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService};
 
-use super::calls::Calls;
 use super::error::{Advice, HttpRequest, ServerFacts, StartError, StartErrorKind};
+use super::frames::FrameSink;
 use super::handler::Handler;
 use super::http::{self, HttpFailure};
 use super::link::{LONGEST_TEXT, Link, SETTLE, UnexpectedMessage};
@@ -28,7 +28,7 @@ pub(super) struct Started {
     pub(super) questions: Arc<Questions>,
     pub(super) service: RunningService<RoleClient, Handler>,
     pub(super) keeper: Option<ProcessSupervisor>,
-    pub(super) calls: Option<Arc<Calls>>,
+    pub(super) sink: Option<Arc<dyn FrameSink>>,
 }
 
 /// Starts or reaches the server of `spec`; see [`super::Session::start`].
@@ -141,11 +141,7 @@ impl Start<'_> {
         let no_connection = StartErrorKind::NoConnection {
             within: self.spec.start_timeout,
         };
-        let Connection {
-            wire,
-            keeper,
-            calls,
-        } = connected
+        let Connection { wire, keeper, sink } = connected
             .unwrap_or(Err(no_connection))
             .map_err(|kind| failed(masked(kind, &link)))?;
         let questions = Arc::new(Questions::new(&self.spec.name, Arc::clone(self.answers)));
@@ -163,7 +159,7 @@ impl Start<'_> {
                         questions,
                         service,
                         keeper,
-                        calls,
+                        sink,
                     });
                 }
                 Some(version) => failed(StartErrorKind::NoCommonVersion {

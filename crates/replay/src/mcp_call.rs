@@ -1,6 +1,6 @@
 //! Calls of MCP tools: arguments fitted to the tool's schema, data bound in scripts, answers made values.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -8,6 +8,7 @@ use cuecard_source::diagnostic::{Severity, did_you_mean};
 use cuecard_source::json::is_large_integer;
 use cuecard_source::value::{Mark, Origin, Value, cut, push_pointer};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
+use regex::Regex;
 use serde_json::{Map, Value as Json, json};
 
 use super::connect::{check_arguments, unknown_names};
@@ -354,19 +355,16 @@ fn bind_scripts(
     tool: &str,
     params: &Value,
 ) -> Result<Map<String, Json>, Failure> {
-    let Json::Object(mut arguments) = Json::clone(&params.json) else {
-        return Err(Failure::new(
-            FailureKind::BadParameters,
-            "the parameters are not an object",
-        ));
-    };
-    for name in script_parameters(tool) {
-        let mut pointer = String::new();
-        push_pointer(&mut pointer, name);
+    let mut arguments = Json::clone(&params.json);
+    let mut scripts = Vec::new();
+    find_scripts(tool, &arguments, "", &mut scripts);
+    let is_program = arguments["format"] == "script";
+    for (name, pointer) in scripts {
         // Below a list or in the name of a member it can't be bound.
         let below = format!("{pointer}/");
         let is_below = |mark: &&Mark| mark.pointer.starts_with(&below) && !mark.origin.is_trusted();
-        let is_whole = matches!(arguments.get(name), Some(Json::Object(_) | Json::Array(_)));
+        let place = arguments.pointer_mut(&pointer);
+        let is_whole = matches!(place, Some(Json::Object(_) | Json::Array(_)));
         let whole = params.data_around(&pointer).filter(|_| is_whole);
         if let Some(mark) = params.marks.iter().find(is_below).or(whole) {
             let message = format!(
@@ -376,29 +374,30 @@ fn bind_scripts(
             return Err(Failure::new(FailureKind::RefusedData, message)
                 .with_help("write the script as one string"));
         }
-        let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
+        let text = params.text(&pointer).filter(|text| !text.is_trusted());
+        let (Some(text), Some(place)) = (text, place) else {
             continue;
         };
-        let is_function = matches!(name, "function" | "pageFunction")
-            && arguments.get("format") != Some(&Json::from("script"));
-        let shape = if is_function {
-            ScriptShape::Function
-        } else {
-            ScriptShape::Program
+        let is_function = matches!(folded(&name).as_str(), "function" | "pagefunction");
+        let shape = match is_function && !is_program {
+            true => ScriptShape::Function,
+            false => ScriptShape::Program,
         };
-        let script = toolbox
-            .policy
-            .script(&text, shape)
-            .map_err(builtin::refused)?;
-        arguments.insert(name.to_owned(), Json::String(script));
+        let script = toolbox.policy.script(&text, shape);
+        *place = Json::String(script.map_err(builtin::refused)?);
     }
-    Ok(arguments)
+    match arguments {
+        Json::Object(arguments) => Ok(arguments),
+        _ => Err(Failure::new(
+            FailureKind::BadParameters,
+            "the parameters are not an object",
+        )),
+    }
 }
 
-/// Parameters that hold a script in whatever tool.
-const SCRIPTS: &[&str] = &["initScript", "init_script", "pageFunction", "jsScript"];
-
-/// Those that do so in a tool that runs scripts.
+/// Parameters that hold a script in whatever tool, as [`folded`] writes them, and those that do so in a tool that runs
+/// scripts.
+const SCRIPTS: &[&str] = &["initscript", "pagefunction", "jsscript"];
 const SCRIPTS_OF_SCRIPT_TOOLS: &[&str] = &[
     "function",
     "expression",
@@ -408,33 +407,52 @@ const SCRIPTS_OF_SCRIPT_TOOLS: &[&str] = &[
     "javascript",
 ];
 
-/// The parameters of a tool that hold scripts. That of Claude in Chrome's `javascript_tool` is `text`.
-fn script_parameters(tool: &str) -> impl Iterator<Item = &'static str> {
-    let of_script_tools: &[&str] = match is_script_tool(tool) {
-        true => SCRIPTS_OF_SCRIPT_TOOLS,
-        false => &[],
+/// Adds the name and pointer of each parameter of a tool that holds a script, at any depth. That of Claude in Chrome's
+/// `javascript_tool` is `text`.
+fn find_scripts(tool: &str, json: &Json, at: &str, found: &mut Vec<(String, String)>) {
+    let is_script = |key: &str| {
+        let name = folded(key);
+        let is_name = |names: &[&str]| names.contains(&name.as_str());
+        is_name(SCRIPTS)
+            || (is_name(SCRIPTS_OF_SCRIPT_TOOLS) && is_script_tool(tool))
+            || (name == "text" && folded(tool).contains("javascript"))
     };
-    let is_javascript = tool.to_lowercase().contains("javascript");
-    let all = [SCRIPTS, of_script_tools].into_iter().flatten().copied();
-    all.chain(is_javascript.then_some("text"))
+    let mut add = |key: &str, value| {
+        let mut pointer = at.to_owned();
+        push_pointer(&mut pointer, key);
+        match is_script(key) {
+            true => found.push((key.to_owned(), pointer)),
+            false => find_scripts(tool, value, &pointer, found),
+        }
+    };
+    match json {
+        Json::Object(members) => members.iter().for_each(|(key, value)| add(key, value)),
+        Json::Array(items) => (0..)
+            .zip(items)
+            .for_each(|(at, item)| add(&i32::to_string(&at), item)),
+        _ => {}
+    }
 }
 
+/// A name without its case and what joins its words: `init_script` is `initScript`.
+fn folded(name: &str) -> String {
+    name.replace(['_', '-'], "").to_lowercase()
+}
+
+/// Whether a tool runs scripts, by the words of its name, which `description` and `subscription` don't have.
 fn is_script_tool(tool: &str) -> bool {
-    let tool = tool.to_lowercase();
-    let words = [
-        "eval",
-        "script",
-        "run_code",
-        "runcode",
-        "run_playwright",
-        "playwright_run",
-        "execute_playwright",
-        "wait_for_function",
-    ];
-    let mut parts = tool.split(['_', '-', '.']);
-    tool == "execute"
-        || parts.any(|part| part == "js")
-        || words.iter().any(|word| tool.contains(word))
+    static RUNS: LazyLock<Regex> = LazyLock::new(|| {
+        let words =
+            "eval(?:uate)?(?:script|expression|function)?|js|(?:java|js|run|execute)?scripts?";
+        let phrases =
+            "run_?code|run_?playwright|playwright_?run|execute_?playwright|wait_?for_?function";
+        let runs = format!("^execute$|(?:^|[_.-])(?:{words})(?:[_.-]|$)|{phrases}");
+        Regex::new(&runs).expect("a fixed pattern")
+    });
+    // `evaluateScript`
+    static HUMP: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new("([a-z0-9])([A-Z])").expect("a fixed pattern"));
+    RUNS.is_match(&HUMP.replace_all(tool, "${1}_$2").to_lowercase())
 }
 
 /// What an answer lacks of what its tool promises: the SDKs refuse it, and agents never get to see it. Like them, it
@@ -641,5 +659,54 @@ async fn explain_unknown_tool(session: &Session, tool: &str, failure: &mut Failu
     let names = tools.iter().map(|info| info.name.as_str());
     if let Some(proposal) = did_you_mean(tool, names) {
         failure.help = Some(format!("did you mean `{proposal}`?"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scripts(tool: &str, params: Json) -> Vec<String> {
+        let mut found = Vec::new();
+        find_scripts(tool, &params, "", &mut found);
+        found.into_iter().map(|(_, pointer)| pointer).collect()
+    }
+
+    #[test]
+    fn scripts_are_found_at_any_depth_by_the_words_of_the_tool() {
+        let params = json!({"Function": "f", "options": {"script": "s", "list": [{"init_script": "i"}]}, "text": "t"});
+        let all = [
+            "/Function",
+            "/options/script",
+            "/options/list/0/init_script",
+        ];
+        for tool in [
+            "evaluate_script",
+            "browser_evaluate",
+            "evaluateScript",
+            "browser_run_code",
+            "puppeteer_eval",
+            "execute",
+            "run-js",
+            "list_scripts",
+            "wait_for_function",
+        ] {
+            assert_eq!(scripts(tool, params.clone()), all, "{tool}");
+        }
+        let tool = "javascript_tool";
+        assert_eq!(
+            scripts(tool, params.clone()),
+            [&all[..], &["/text"]].concat()
+        );
+        for tool in [
+            "create_subscription",
+            "update_description",
+            "get_transcript",
+            "find_evaluation",
+            "execute_query",
+            "run_tests",
+        ] {
+            assert_eq!(scripts(tool, params.clone()), all[2..], "{tool}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! A text as a tree, whether it is JSON or YAML.
 
 use crate::diagnostic::{Diagnostic, codes};
-use crate::json::{self, JsonError, JsonErrorKind, Limits, Node};
-use crate::yaml::{self, AmbiguousScalar, YamlError, YamlErrorKind};
+use crate::json::{self, Limits, Node};
+use crate::mistake::{Mistake, MistakeKind};
+use crate::yaml::{self, AmbiguousScalar};
 use crate::{SourceFile, Span};
 
 /// What a text is written in.
@@ -48,26 +49,21 @@ pub struct Document {
 /// Reads a text as what it is written in.
 pub fn read_document(source: &SourceFile) -> Document {
     let language = Language::of(source);
-    let (root, diagnostics, doubts) = match language {
+    let limits = Limits::default();
+    let (root, mistakes, doubts) = match language {
         Language::Json => {
-            let parsed = json::parse(source.text(), &Limits::default());
-            let diagnostics: Vec<_> = parsed
-                .errors
-                .iter()
-                .map(|error| json_diagnostic(source, error))
-                .collect();
-            (parsed.root, diagnostics, Vec::new())
+            let parsed = json::parse(source.text(), &limits);
+            (parsed.root, parsed.errors, Vec::new())
         }
         Language::Yaml => {
-            let parsed = yaml::parse(source.text(), &Limits::default());
-            let diagnostics = parsed
-                .errors
-                .iter()
-                .map(|error| yaml_diagnostic(source, error))
-                .collect();
-            (parsed.root, diagnostics, parsed.doubts)
+            let parsed = yaml::parse(source.text(), &limits);
+            (parsed.root, parsed.errors, parsed.doubts)
         }
     };
+    let found = mistakes
+        .iter()
+        .map(|mistake| mistake.diagnostic(source, language));
+    let diagnostics: Vec<_> = found.collect();
     Document {
         language,
         root: root.filter(|_| !crate::diagnostic::any_error(&diagnostics)),
@@ -76,49 +72,31 @@ pub fn read_document(source: &SourceFile) -> Document {
     }
 }
 
-/// A mistake of the JSON reader as a diagnostic, with its place.
-pub fn json_diagnostic(source: &SourceFile, error: &JsonError) -> Diagnostic {
-    let message = error.message();
-    let diagnostic = match &error.kind {
-        // Some editors write one; the text after it is what was meant.
-        JsonErrorKind::ByteOrderMark => Diagnostic::warning(codes::JSON_SYNTAX, message),
-        JsonErrorKind::Empty if is_blank(source.text()) => {
-            Diagnostic::error(codes::JSON_SYNTAX, "the file is empty")
+impl Mistake {
+    /// The mistake as a diagnostic with its place.
+    pub fn diagnostic(&self, source: &SourceFile, language: Language) -> Diagnostic {
+        use MistakeKind as Kind;
+        let code = match (language, self.kind) {
+            (Language::Json, Kind::DuplicateKey) => codes::JSON_DUPLICATE,
+            (Language::Json, _) => codes::JSON_SYNTAX,
+            (Language::Yaml, Kind::DuplicateKey) => codes::YAML_DUPLICATE,
+            (Language::Yaml, Kind::NotJson) => codes::YAML_NOT_JSON,
+            (Language::Yaml, Kind::Alias) => codes::YAML_ALIAS,
+            (Language::Yaml, _) => codes::YAML_SYNTAX,
+        };
+        let mut found = match self.kind {
+            // Some editors write one; the text after it is what was meant.
+            Kind::ByteOrderMark => Diagnostic::warning(code, &self.message),
+            Kind::Empty if is_blank(source.text()) => Diagnostic::error(code, "the file is empty"),
+            _ => Diagnostic::error(code, &self.message),
         }
-        JsonErrorKind::DuplicateKey { .. } => Diagnostic::error(codes::JSON_DUPLICATE, message),
-        _ => Diagnostic::error(codes::JSON_SYNTAX, message),
-    };
-    let mut diagnostic = diagnostic.at(source, error.span);
-    diagnostic.help = error.help();
-    diagnostic
-}
-
-fn yaml_diagnostic(source: &SourceFile, error: &YamlError) -> Diagnostic {
-    use YamlErrorKind as Kind;
-    let code = match error.kind {
-        Kind::DuplicateKey { .. } => codes::YAML_DUPLICATE,
-        Kind::Tag { .. }
-        | Kind::NotFinite { .. }
-        | Kind::NumberOutOfRange { .. }
-        | Kind::SeveralDocuments
-        | Kind::KeyNotText => codes::YAML_NOT_JSON,
-        Kind::AliasInItself | Kind::BadMerge | Kind::TooManyCopies { .. } => codes::YAML_ALIAS,
-        _ => codes::YAML_SYNTAX,
-    };
-    let mut diagnostic = Diagnostic::error(code, error.message()).at(source, error.span);
-    diagnostic.help = error.help();
-    diagnostic.notes.extend(first_place(source, error));
-    diagnostic
-}
-
-/// Where a key stands first that stands twice.
-pub fn first_place(source: &SourceFile, error: &YamlError) -> Option<String> {
-    match error.kind {
-        YamlErrorKind::DuplicateKey { first, .. } => {
+        .at(source, self.span);
+        found.help.clone_from(&self.help);
+        if let Some(first) = self.first {
             let line = source.position(first.start).line;
-            Some(format!("first defined on line {line}"))
+            found.notes.push(format!("first defined on line {line}"));
         }
-        _ => None,
+        found
     }
 }
 

@@ -12,6 +12,7 @@ mod edited;
 mod effects;
 pub mod json;
 pub mod matching;
+mod mistake;
 pub mod reader;
 pub mod toml;
 pub mod value;
@@ -20,6 +21,7 @@ pub mod yaml;
 
 pub use edited::{Edit, Part};
 pub use effects::Effects;
+pub use mistake::{Mistake, MistakeKind};
 
 use std::sync::Arc;
 

@@ -472,7 +472,7 @@ pub fn found(node: &Node) -> String {
 }
 
 /// A kind of JSON with its article.
-pub(crate) fn article(kind: &str) -> String {
+pub fn article(kind: &str) -> String {
     match kind {
         kind if kind.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {kind}"),
         kind => format!("a {kind}"),

@@ -7,17 +7,7 @@ use ::toml::de::{DeInteger, DeTable, DeValue};
 
 use super::Span;
 use super::json::{Member, Node, NodeKind};
-
-/// What is wrong with a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TomlError {
-    /// Where.
-    pub span: Span,
-    /// What.
-    pub message: String,
-    /// What to do.
-    pub help: Option<String>,
-}
+use super::mistake::{Mistake, MistakeKind};
 
 /// A text after reading.
 #[derive(Debug)]
@@ -25,18 +15,17 @@ pub struct Parsed {
     /// The value, if the syntax is right. What JSON has not is null in it.
     pub root: Option<Node>,
     /// All that is wrong, in the order of the text.
-    pub errors: Vec<TomlError>,
+    pub errors: Vec<Mistake>,
 }
 
 /// Reads one TOML text. The syntax bounds how deep it is nested.
 pub fn parse(text: &str) -> Parsed {
     let (root, errors) = DeTable::parse_recoverable(text);
-    let mut errors: Vec<TomlError> = errors
+    let mut errors: Vec<Mistake> = errors
         .iter()
-        .map(|error| TomlError {
-            span: error.span().map_or_else(Span::default, span),
-            message: error.message().to_owned(),
-            help: None,
+        .map(|error| {
+            let span = error.span().map_or_else(Span::default, span);
+            Mistake::new(MistakeKind::Syntax, span, error.message(), "")
         })
         .collect();
     if !errors.is_empty() {
@@ -53,7 +42,7 @@ pub fn parse(text: &str) -> Parsed {
     }
 }
 
-fn table(table: DeTable<'_>, errors: &mut Vec<TomlError>) -> NodeKind {
+fn table(table: DeTable<'_>, errors: &mut Vec<Mistake>) -> NodeKind {
     let mut members: Vec<Member> = table
         .into_iter()
         .map(|(key, value)| Member {
@@ -66,14 +55,10 @@ fn table(table: DeTable<'_>, errors: &mut Vec<TomlError>) -> NodeKind {
     NodeKind::Object(members)
 }
 
-fn node(value: Spanned<DeValue<'_>>, errors: &mut Vec<TomlError>) -> Node {
+fn node(value: Spanned<DeValue<'_>>, errors: &mut Vec<Mistake>) -> Node {
     let span = span(value.span());
     let mut refuse = |message: &str, help: &str| {
-        errors.push(TomlError {
-            span,
-            message: message.to_owned(),
-            help: Some(help.to_owned()),
-        });
+        errors.push(Mistake::new(MistakeKind::NotJson, span, message, help));
         NodeKind::Null
     };
     let kind = match value.into_inner() {

@@ -6,41 +6,7 @@ use serde_json::{Map, json};
 
 use super::{End, EventData, Header, SCHEMA_VERSION};
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::{Field, TEXT, field, object, required, schema_document};
-
-const OPTIONAL_TEXT: &str = r#"{"type": ["string", "null"]}"#;
-
-/// The keys of every event.
-const EVENT: &[Field] = &[
-    required("event_id", TEXT, "Its id, unique in the trace."),
-    required(
-        "seq",
-        r#"{"type": "integer", "minimum": 0}"#,
-        "Its place in the trace, from 1.",
-    ),
-    required(
-        "ts",
-        r#"{"type": "string", "format": "date-time"}"#,
-        "When it happened (RFC 3339).",
-    ),
-    field(
-        "ts_synthesized",
-        r#"{"type": "boolean"}"#,
-        "Whether nobody measured `ts`, and it was made from its neighbours.",
-    ),
-    required(
-        "type",
-        TEXT,
-        "What happened; readers ignore types that they do not know.",
-    ),
-    field("actor", TEXT, "Who did it: user, agent, tool or system."),
-    field("group_id", OPTIONAL_TEXT, "The group it belongs to."),
-    field("session_id", OPTIONAL_TEXT, "The session it belongs to."),
-    field("task_id", OPTIONAL_TEXT, "The task it belongs to."),
-    field("agent_id", OPTIONAL_TEXT, "The agent it belongs to."),
-    field("parent_event_id", OPTIONAL_TEXT, "The event it answers."),
-    field("data", "true", "What happened in detail, by type."),
-];
+use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a trace of version 0.1: of a `.trace.json` document, and of each line of a
 /// `.jsonl` file.
@@ -93,9 +59,33 @@ pub fn schema() -> Json {
 
 /// An event: its own keys, and what its type says of the data.
 fn event(types: Vec<(&'static str, schemars::Schema)>) -> Json {
-    let mut event = object(EVENT);
-    event["description"] = "One event.".into();
-    event["properties"]["type"]["examples"] = json!(EventData::TYPES);
+    let keys = json!({
+        "event_id": {"type": "string", "description": "Its id, unique in the trace."},
+        "seq": {"type": "integer", "minimum": 0, "description": "Its place in the trace, from 1."},
+        "ts": {"type": "string", "format": "date-time", "description": "When it happened (RFC 3339)."},
+        "ts_synthesized": {
+            "type": "boolean",
+            "description": "Whether nobody measured `ts`, and it was made from its neighbours.",
+        },
+        "type": {
+            "type": "string",
+            "description": "What happened; readers ignore types that they do not know.",
+            "examples": EventData::TYPES,
+        },
+        "actor": {"type": "string", "description": "Who did it: user, agent, tool or system."},
+        "group_id": {"type": ["string", "null"], "description": "The group it belongs to."},
+        "session_id": {"type": ["string", "null"], "description": "The session it belongs to."},
+        "task_id": {"type": ["string", "null"], "description": "The task it belongs to."},
+        "agent_id": {"type": ["string", "null"], "description": "The agent it belongs to."},
+        "parent_event_id": {"type": ["string", "null"], "description": "The event it answers."},
+        "data": {"description": "What happened in detail, by type."},
+    });
+    let mut event = json!({
+        "type": "object",
+        "properties": keys,
+        "required": ["event_id", "seq", "ts", "type"],
+        "description": "One event.",
+    });
     event["allOf"] = types
         .into_iter()
         .map(|(name, data)| {

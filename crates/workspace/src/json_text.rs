@@ -1,6 +1,7 @@
 //! Texts of JSON of which one part is replaced and all other bytes stay.
 
-use cuecard_source::json::{self, JsonErrorKind, Limits, Node};
+use cuecard_source::MistakeKind;
+use cuecard_source::json::{self, Limits, Node};
 use serde_json::value::RawValue;
 
 /// The largest text whose mistake is looked for by the reader that explains mistakes, in bytes: it builds
@@ -50,26 +51,19 @@ fn explained(text: &str) -> Option<String> {
         ..Limits::default()
     };
     let parsed = json::parse(text, &limits);
-    let error = parsed.errors.iter().find(|error| {
-        !matches!(
-            error.kind,
-            JsonErrorKind::DuplicateKey { .. } | JsonErrorKind::NumberOutOfRange { .. }
-        )
+    let mut errors = parsed.errors.iter();
+    let error = errors.find(|error| {
+        let (key, number) = (MistakeKind::DuplicateKey, MistakeKind::NotJson);
+        error.kind != key && error.kind != number
     })?;
-    if matches!(
-        error.kind,
-        JsonErrorKind::TooLarge { .. } | JsonErrorKind::TooDeep { .. }
-    ) {
+    if matches!(error.kind, MistakeKind::TooLarge | MistakeKind::TooDeep) {
         return None;
     }
     let before = text.get(..error.span.start as usize)?;
     let line = before.matches('\n').count() + 1;
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let column = before[line_start..].chars().count() + 1;
-    Some(format!(
-        "{} (line {line}, column {column})",
-        error.message()
-    ))
+    Some(format!("{} (line {line}, column {column})", error.message))
 }
 
 /// The white space directly before `position`.

@@ -172,7 +172,7 @@ fn parse(path: &str, text: &str) -> Result<Json, String> {
             let parsed = yaml::parse(text, &ParseLimits::default());
             match (parsed.errors.first(), parsed.root) {
                 (None, Some(root)) => Ok(root.to_value()),
-                (Some(error), _) => Err(error.message()),
+                (Some(error), _) => Err(error.message.clone()),
                 (None, None) => Ok(Json::Null),
             }
         }

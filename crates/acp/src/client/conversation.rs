@@ -401,8 +401,14 @@ impl Conversation {
                 if let Err(error) = &answer {
                     self.refused(&method, error).await;
                 }
-                if let Ok(answer) = &answer {
-                    let id = answer["terminalId"].as_str().unwrap_or_default().to_owned();
+                // What can't be started was asked for all the same; what is not allowed was told.
+                let is_asked = |error: &RpcError| error.code == rpc::INTERNAL_ERROR;
+                if answer.as_ref().err().is_none_or(is_asked) {
+                    let id = answer
+                        .as_ref()
+                        .ok()
+                        .and_then(|it| it["terminalId"].as_str());
+                    let id = id.unwrap_or_default().to_owned();
                     let line = files::line_of(&params);
                     let at = self.telling.clock.now();
                     // More of them than a turn may have are not to be had.

@@ -831,6 +831,17 @@ async fn what_is_really_done_is_held_against_the_script() {
         ),
         (
             &edits,
+            edited.clone()
+                + &of_session(
+                    "terminal/create",
+                    9,
+                    r#""command":"no such","args":["program"]"#,
+                ),
+            "",
+            "the command `no such program` in a terminal is not in the script",
+        ),
+        (
+            &edits,
             edited.clone(),
             &*said,
             "although no prompt is being answered",

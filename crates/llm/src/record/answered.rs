@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
+use cuecard_source::Span;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::script::recording::{
-    RecordedAnswer, RecordedCall, RecordedElement, RecordedError,
-};
+use cuecard_timeline::model::{ResponseError, ServingCount};
+use cuecard_timeline::script::recording::{RecordedAnswer, RecordedCall, RecordedElement};
 use cuecard_timeline::script::{Endpoint, Piece as ScriptPiece, Request};
 
 use cuecard_wire::llm::answer::{CallInput, Element, Piece};
@@ -38,7 +38,7 @@ pub(super) fn recorded(request: &Request, decoded: &Decoded) -> RecordedAnswer {
             }
             scripted
         }),
-        error: decoded.failure.as_ref().map(|(error, _)| RecordedError {
+        error: decoded.failure.as_ref().map(|(error, _)| ResponseError {
             is_in_stream: request.wants_stream && decoded.elements.is_empty(),
             ..self::error(endpoint, error, &HeaderMap::new())
         }),
@@ -90,7 +90,7 @@ fn element(element: &Element) -> RecordedElement {
 }
 
 /// What is recorded of an error that came with these headers.
-pub(super) fn error(endpoint: Endpoint, error: &ApiError, headers: &HeaderMap) -> RecordedError {
+pub(super) fn error(endpoint: Endpoint, error: &ApiError, headers: &HeaderMap) -> ResponseError {
     let retry_after = headers
         .get(header::RETRY_AFTER)
         .and_then(|value| value.to_str().ok());
@@ -103,14 +103,16 @@ pub(super) fn error(endpoint: Endpoint, error: &ApiError, headers: &HeaderMap) -
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         })
         .take(MAX_HEADERS);
-    RecordedError {
+    ResponseError {
         status: error.status,
         error_type: error.scripted_type(endpoint).map(str::to_owned),
         message: error.message.clone(),
         details: error.details.clone(),
         retry_after_seconds,
         headers: kept.collect(),
+        repeat: ServingCount::Times(1),
         is_in_stream: false,
+        span: Span::default(),
     }
 }
 
@@ -166,8 +168,7 @@ pub(super) fn notes(decoded: &Decoded, request: &Request) -> Vec<String> {
         ));
     }
     if let Some((failure, _)) = &decoded.failure {
-        let scripted =
-            ApiError::scripted(&error(endpoint, failure, &HeaderMap::new()).to_scripted());
+        let scripted = ApiError::scripted(&error(endpoint, failure, &HeaderMap::new()));
         let lost = failure.lost_in_stream(&scripted, endpoint);
         notes.extend(lost.into_iter().map(|name| not_played(name, &Json::Null)));
     }
@@ -183,7 +184,7 @@ fn has_thinking(decoded: &Decoded) -> bool {
 pub(super) fn notes_on_error(
     endpoint: Endpoint,
     body: &[u8],
-    error: &RecordedError,
+    error: &ResponseError,
 ) -> Vec<String> {
     let is = serde_json::from_slice::<Json>(body).unwrap_or_default();
     let Some(members) = own_error(&is).and_then(Json::as_object) else {
@@ -191,7 +192,7 @@ pub(super) fn notes_on_error(
             "the error body is not in this API's format: only its message is replayed".to_owned(),
         ];
     };
-    let played = ApiError::scripted(&error.to_scripted()).body(endpoint);
+    let played = ApiError::scripted(error).body(endpoint);
     let played = serde_json::from_slice::<Json>(&played).unwrap_or_default();
     let lost = members
         .iter()

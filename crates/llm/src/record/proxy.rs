@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::json::without_lone_surrogates;
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::script::Endpoint;
+use cuecard_timeline::script::{Endpoint, SessionKey};
 use futures::TryStreamExt as _;
 use reqwest::Client;
 use tokio::sync::mpsc;
@@ -21,7 +21,7 @@ use super::super::service::{Arrived, error_response, milliseconds, shaped};
 use super::answered;
 use super::options::RecordOptions;
 use super::tee::{Tee, next_chunk};
-use super::writer::{Answered, Message, OwnAddress, Passed};
+use super::writer::{Answered, Message, Passed};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::http_server::Request;
 use cuecard_runtime::listener::Guard;
@@ -156,7 +156,6 @@ async fn pass_on(
         method: arrived.method.to_owned(),
         path: format!("{}{}", arrived.path, arrived.query.without_keys()),
         headers: headers::masked(arrived.headers),
-        address: OwnAddress::of(arrived.address()),
         keys: arrived
             .address()
             .api_key
@@ -181,7 +180,7 @@ async fn pass_on(
             let plain = Box::pin(decoded(arrived.headers, &body, limit)).await;
             let plain = plain.as_ref().map(|plain| without_lone_surrogates(plain));
             Some(match plain {
-                Ok(plain) => understand(&target, arrived.path, &plain, &mut passed),
+                Ok(plain) => understand(&target, arrived, &plain, &mut passed),
                 Err(error) => Err(invalid(error)),
             })
         }
@@ -223,7 +222,7 @@ async fn pass_on(
 /// Reads a request as a player would. Nothing that is wrong with it keeps it from being passed on.
 fn understand(
     target: &Target<'_>,
-    path: &str,
+    arrived: &Arrived<'_>,
     body: &[u8],
     passed: &mut Passed,
 ) -> Result<(), String> {
@@ -236,10 +235,11 @@ fn understand(
         passed.previous_id = Some(id);
         body = Json::Object(members).to_string().into_bytes().into();
     }
-    match read_request(target, path, &body) {
+    match read_request(target, arrived.path, &body) {
         Ok(mut received) => {
             received.request.body = Some(Arc::new(received.body.clone()));
-            passed.received = Some(received);
+            let session = SessionKey::of(arrived.address(), &received.request);
+            passed.received = Some((received, session));
             Ok(())
         }
         Err(error) => Err(invalid(&error)),

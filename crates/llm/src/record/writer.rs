@@ -11,11 +11,12 @@ use std::time::Duration;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::lone_surrogate;
 use cuecard_source::value::{Json, Redactor, find_credentials};
+use cuecard_timeline::model::ResponseError;
 use cuecard_timeline::profiles::Profiles;
 use cuecard_timeline::script::recording::{
-    Recorded, RecordedAnswer, RecordedError, RecordedExchange, RecordedOutcome, Recorder,
+    Recorded, RecordedAnswer, RecordedExchange, RecordedOutcome, Recorder,
 };
-use cuecard_timeline::script::{Address, Endpoint};
+use cuecard_timeline::script::{Endpoint, SessionKey};
 use cuecard_trace::{
     Adapter, End, EventData, Header, HttpExchange, Log, RunStatus, SCHEMA_VERSION,
 };
@@ -68,11 +69,10 @@ pub(super) struct Passed {
     pub(super) path: String,
     /// The headers, without keys.
     pub(super) headers: Json,
-    pub(super) address: OwnAddress,
     /// The keys that it came with.
     pub(super) keys: Vec<String>,
-    /// What it says, if it asks for an answer and was understood.
-    pub(super) received: Option<Received>,
+    /// What it says, if it asks for an answer and was understood, and the session that it is of.
+    pub(super) received: Option<(Received, SessionKey)>,
     /// The answer that it goes on from.
     pub(super) previous_id: Option<String>,
     /// The status of what came back.
@@ -93,7 +93,7 @@ pub(super) enum Answered {
     },
     /// An error of the provider.
     Error {
-        error: RecordedError,
+        error: ResponseError,
         /// What of it a player says otherwise, one sentence each.
         notes: Vec<String>,
     },
@@ -101,39 +101,6 @@ pub(super) enum Answered {
     LeftOut(String),
     /// It asked for something else.
     Other,
-}
-
-/// An [`Address`] of its own.
-#[derive(Default)]
-pub(super) struct OwnAddress {
-    session: Option<String>,
-    api_key: Option<String>,
-    scenario_name: Option<String>,
-    scenario_session_id: Option<String>,
-    prompt: Option<String>,
-}
-
-impl OwnAddress {
-    pub(super) fn of(address: Address<'_>) -> Self {
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        Self {
-            session: owned(address.session),
-            api_key: owned(address.api_key),
-            scenario_name: owned(address.scenario_name),
-            scenario_session_id: owned(address.scenario_session_id),
-            prompt: owned(address.prompt),
-        }
-    }
-
-    fn address(&self) -> Address<'_> {
-        Address {
-            session: self.session.as_deref(),
-            api_key: self.api_key.as_deref(),
-            scenario_name: self.scenario_name.as_deref(),
-            scenario_session_id: self.scenario_session_id.as_deref(),
-            prompt: self.prompt.as_deref(),
-        }
-    }
 }
 
 /// Starts the writer.
@@ -233,6 +200,9 @@ impl Writer {
                 self.tap.settle();
             }
         }
+        for problem in self.recorder.problems() {
+            self.find(Diagnostic::note(codes::RECORD_DIFFERS, problem));
+        }
         let elapsed = self.clock.now();
         self.tap.end(&End::after(elapsed, RunStatus::Success));
         self.recording.trace_error = self.tap.take_error().map(|error| io_reason(&error));
@@ -264,7 +234,7 @@ impl Writer {
             .cloned();
         // A request may hold keys for servers that the provider asks by itself.
         let mut in_body = Vec::new();
-        if let Some(received) = &passed.received {
+        if let Some((received, _)) = &passed.received {
             find_credentials(&received.body, &mut in_body);
             in_body.retain(|found| found.len() >= SHORTEST_KEY);
         }
@@ -329,7 +299,7 @@ impl Writer {
     }
 
     fn record(&mut self, passed: &Passed) -> Option<Recorded> {
-        let received = passed.received.as_ref()?;
+        let (received, session) = passed.received.as_ref()?;
         let answer = match &passed.answered {
             Answered::Model {
                 decoded,
@@ -348,7 +318,7 @@ impl Writer {
         let names = &mut self.names;
         let mut recorded = self.recorder.record(
             RecordedExchange {
-                address: passed.address.address(),
+                session: *session,
                 request: &received.request,
                 previous_id: passed.previous_id.as_deref(),
                 answer: &answer,
@@ -418,7 +388,7 @@ impl Writer {
         let abstract_of = |id: &str| recorder.abstract_call(conversation?, id);
         let mut told = Vec::new();
         let is_main = matches!(outcome, "turn" | "error");
-        if is_main && let Some(received) = &passed.received {
+        if is_main && let Some((received, _)) = &passed.received {
             told.extend(events::arrived_in(&received.request, |result| {
                 abstract_of(&result.call_id).map(|(tool, _)| tool)
             }));
@@ -445,7 +415,7 @@ impl Writer {
             request: passed
                 .received
                 .as_ref()
-                .map_or(Json::Null, |received| bounded(&received.body, received.body.to_string().len())),
+                .map_or(Json::Null, |(received, _)| bounded(&received.body, received.body.to_string().len())),
             response: serde_json::json!({
                 "outcome": outcome, "answer": said(passed), "error": problem, "stream": passed.is_stream,
             }),
@@ -479,14 +449,19 @@ impl Writer {
         }
         let redactor = self.recorder.redactor();
         let conversation = recorded.and_then(|recorded| recorded.conversation);
-        let mut request = passed.received.as_ref().map_or(Json::Null, |received| {
-            bounded(&received.body, received.body.to_string().len())
-        });
+        let mut request = passed
+            .received
+            .as_ref()
+            .map_or(Json::Null, |(received, _)| {
+                bounded(&received.body, received.body.to_string().len())
+            });
         redactor.json(&mut request);
         let mut anchors = passed
             .received
             .as_ref()
-            .map_or(Json::Null, |received| events::anchors(&received.request));
+            .map_or(Json::Null, |(received, _)| {
+                events::anchors(&received.request)
+            });
         redactor.json(&mut anchors);
         let mut headers = passed.headers.clone();
         redactor.json(&mut headers);

@@ -46,18 +46,6 @@ async fn a_patch_is_a_custom_call_for_codex_and_comes_again_as_it_was_sent() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_kept_is_made_again_in_the_words_of_codex() {
-    let played = Played::timeline(write_it()).await;
-    let tools = json!([{"type": "custom", "name": "apply_patch"}, {"type": "function", "name": "exec_command"}]);
-    let body = responses(&tools, &json!([]));
-    let answer = played.post("/v1/responses", &body).await.json();
-    let id = answer["id"].as_str().expect("an id");
-    let restarted = Played::timeline(write_it()).await;
-    let again = restarted.get(&format!("/v1/responses/{id}")).await.json();
-    assert_eq!(again["output"][0]["name"], "apply_patch", "{again:#}");
-}
-
-#[tokio::test]
 async fn tools_that_come_with_the_history_are_called_with_their_group() {
     let played = Played::timeline(write_it()).await;
     let exec = json!({"type": "custom", "name": "exec"});

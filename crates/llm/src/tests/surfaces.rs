@@ -13,104 +13,34 @@ const TWO: &str = "  - userInputs: [[0, Begin]]
 ";
 
 #[tokio::test]
-async fn a_thread_goes_on_from_an_answer_by_its_id() {
+async fn the_client_of_a_thread_sends_its_whole_history() {
     let played = Played::timeline(TWO).await;
-    let tools = json!([{"name": "look_up", "input_schema": {"type": "object"}}]);
-    let first = json!({
-        "model": "m", "max_tokens": 99, "system": "Be brief.", "tools": tools,
-        "messages": said("Begin"), "thread": {"type": "create"},
+    let go_on = json!({
+        "model": "m", "max_tokens": 99, "messages": said("Begin"),
+        "thread": {"type": "continue", "previous_message_id": "msg_1"},
     });
-    let first = played.post("/v1/messages", &first).await.json();
-    assert_eq!(first["content"][0]["name"], "look_up");
-    let go_on = |id: &Value, content: Value| {
-        json!({
-            "model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": content}],
-            "thread": {"type": "continue", "previous_message_id": id},
-        })
-    };
-    let result = json!([{"type": "tool_result", "tool_use_id": "c1", "content": "it"}]);
-    let second = go_on(&first["id"], result);
-    let second = played.post("/v1/messages", &second).await.json();
-    assert_eq!(second["content"][0]["text"], "Found");
-    let third = go_on(&second["id"], json!("Thanks"));
-    assert_eq!(
-        played.post("/v1/messages", &third).await.json()["content"][0]["text"],
-        "Bye"
-    );
-    // Its client sends the whole history then: that is no mistake.
-    let lost = go_on(&json!("msg_unknown"), json!("Thanks"));
-    let lost = played.post("/v1/messages", &lost).await;
+    let lost = played.post("/v1/messages", &go_on).await;
     assert_eq!(lost.status, 404);
     assert_eq!(
         lost.json()["error"]["details"]["error_code"],
         "thread_not_found"
     );
-    let verdict = played.running.stop().await;
-    assert!(verdict.passed && verdict.unplayed.is_empty(), "{verdict:?}");
+    // That is no mistake.
+    assert!(played.running.stop().await.findings.is_empty());
 }
 
 #[tokio::test]
 async fn a_responses_answer_is_asked_for_again_and_deleted() {
     let played = Played::timeline(TWO).await;
-    let context = "<environment_context>A folder</environment_context>";
-    let input = json!([{"role": "user", "content": context}, {"role": "user", "content": "Begin"}]);
+    let input = json!([{"role": "user", "content": "Begin"}]);
     let tools = json!([{"type": "function", "name": "look_up", "parameters": {}}]);
     let body = json!({"model": "m", "input": input, "tools": tools});
     let answer = played.post("/v1/responses", &body).await.json();
     let path = format!("/v1/responses/{}", answer["id"].as_str().expect("an id"));
 
-    let stream = played.get(&format!("{path}?stream=true")).await;
-    assert_eq!(
-        stream.header("content-type"),
-        Some("text/event-stream; charset=utf-8")
-    );
-    assert!(
-        stream.text.starts_with("event: response.created\n"),
-        "{}",
-        stream.text
-    );
-    assert!(
-        stream.text.contains("event: response.completed\n"),
-        "{}",
-        stream.text
-    );
-    let rest = played
-        .get(&format!("{path}?stream=true&starting_after=1"))
-        .await
-        .text;
-    assert!(
-        rest.starts_with("event: response.output_item.added\n"),
-        "{rest}"
-    );
-
-    let items = played
-        .get(&format!("{path}/input_items?order=asc&limit=1"))
-        .await
-        .json();
-    assert_eq!(items["data"][0]["content"][0]["text"], context);
-    assert_eq!(
-        (&items["object"], &items["has_more"]),
-        (&json!("list"), &json!(true))
-    );
-    let after = items["last_id"].as_str().expect("an id");
-    let items = played
-        .get(&format!("{path}/input_items?order=asc&after={after}"))
-        .await
-        .json();
-    assert_eq!(
-        items["data"][0]["content"],
-        json!([{"type": "input_text", "text": "Begin"}])
-    );
-    assert_eq!(
-        (items["data"].as_array().map(Vec::len), &items["has_more"]),
-        (Some(1), &json!(false))
-    );
-
-    let cancelled = played.post(&format!("{path}/cancel"), &json!({})).await;
-    assert_eq!(
-        (cancelled.status.as_u16(), &cancelled.json()["status"]),
-        (200, &json!("completed"))
-    );
+    assert_eq!(played.get(&path).await.json(), answer);
+    let input_items = played.get(&format!("{path}/input_items")).await;
+    assert_eq!(input_items.status, 404);
     let method = played.client.put(played.url(&path));
     let method = Answer::of(method).await;
     assert_eq!(
@@ -126,7 +56,7 @@ async fn a_responses_answer_is_asked_for_again_and_deleted() {
         (after.status.as_u16(), &after.json()["error"]["code"]),
         (404, &json!("previous_response_not_found"))
     );
-    assert_eq!(played.codes().await, ["T-LLM-11"; 3]);
+    assert_eq!(played.codes().await, ["T-LLM-11"; 4]);
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
-use super::fields::cut;
-use super::keys::Kind;
+use super::entry::Kind;
+use super::findings::cut;
 
 /// How a server is reached, and where.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub(super) enum Address {
     },
 }
 
-/// Why an address can't be used, as words that follow its name, and what to do about it.
-pub(super) type AddressProblem = (String, Option<&'static str>);
+/// Why an address can't be used, as words that follow its name, and what to do about it, if there is something.
+pub(super) type AddressProblem = (String, &'static str);
 
 /// The path of the endpoint where the address of a socket names none.
 const ENDPOINT: &str = "/mcp";
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str, kind: Option<Kind>) -> Result<Address, AddressPro
     let other = |word, help| {
         let scheme = cut(&format!("{}:", scheme.as_deref().unwrap_or_default()));
         let what = format!("begins with `{scheme}`, which does not fit `\"type\": \"{word}\"`");
-        (what, Some(help))
+        (what, help)
     };
     match (scheme.as_deref(), kind) {
         (Some("http" | "https"), Some(Kind::WebSocket)) => Err(other(
@@ -90,14 +90,14 @@ pub(super) fn read(text: &str, kind: Option<Kind>) -> Result<Address, AddressPro
 }
 
 fn no_url(error: impl std::fmt::Display) -> AddressProblem {
-    (format!("is not a valid URL: {error}"), None)
+    (format!("is not a valid URL: {error}"), "")
 }
 
 fn no_scheme() -> AddressProblem {
     let what =
         "must begin with `http://`, `https://`, `ws://`, `wss://`, `unix://` or `http+unix://`";
     let help = "write the whole address, as in \"http://localhost:8000/mcp\"";
-    (what.to_owned(), Some(help))
+    (what.to_owned(), help)
 }
 
 /// What stands before the first colon, if it can be a scheme.
@@ -131,7 +131,7 @@ fn socket_path(written: &str) -> Result<String, AddressProblem> {
     if !written.starts_with('/') && !written.starts_with("~/") {
         let what = "is not a socket path: it must start with `/` or `~/`";
         let help = "write three slashes, as in \"unix:///run/notes.sock\"";
-        return Err((what.to_owned(), Some(help)));
+        return Err((what.to_owned(), help));
     }
     unescaped(written)
 }
@@ -168,7 +168,7 @@ fn unescaped(text: &str) -> Result<String, AddressProblem> {
         _ => {
             let what = "contains a path that is not UTF-8, or a NUL byte";
             let help = "write the characters of the path as they are";
-            Err((what.to_owned(), Some(help)))
+            Err((what.to_owned(), help))
         }
     }
 }

@@ -1,18 +1,19 @@
-//! The shape of one server's entry: which keys it has, and of which kind.
+//! One server's entry: the struct is the format, and here is what it can't say.
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use cuecard_source::Span;
+use cuecard_source::decode::{Decoded, Input, Spanned, decode, entries};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
-use cuecard_source::json::Member;
+use cuecard_source::json::{Member, Node};
+use cuecard_source::reader::Format;
+use cuecard_source::value::push_pointer;
 use reqwest::header::HeaderName;
+use serde::Deserialize;
 
 use super::ConfigFile;
-use super::auth::Auth;
-use super::fields::{Field, article, cut};
-use super::findings::{Findings, Located, Problems};
-use super::keys::{ADDRESS_KEYS, Kind, PROTOCOLS, TYPES};
+use super::findings::{Findings, Located, Problems, cut};
 use crate::Protocol;
 
 /// Above this many seconds a timeout was probably meant in milliseconds.
@@ -23,39 +24,148 @@ const LONGEST_TIMEOUT: f64 = 1e9;
 const SHARED: &str = ".mcp.json";
 /// What its arguments are is not repeated, since they may be secrets.
 const SPLIT: &str = r#"write "command": "npx", "args": ["…"]"#;
-const SECONDS: &str = "write seconds, such as 30 or 0.5; the default is 60";
 /// The longest name of a server, in bytes.
 const LONGEST_NAME: usize = 256;
 
+/// The keys of an address, which mean the same.
+pub(super) const ADDRESS_KEYS: [&str; 4] = ["url", "endpoint", "serverUrl", "httpUrl"];
+
+/// Keys of other clients that don't change what a server is.
+const SILENT_KEYS: &str =
+    "alwaysAllow autoApprove description dev gallery icon sandbox sandboxEnabled trust";
+
+/// What other clients call a key of ours.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("cmd", "command"),
+    ("environment", "env"),
+    ("workingDirectory", "cwd"),
+    ("uri", "url"),
+    ("transport", "type"),
+    ("transportType", "type"),
+    ("allowedTools", "tools"),
+    ("includeTools", "tools"),
+    ("oauth", "auth"),
+];
+
+const FORMAT: Format = Format {
+    missing: codes::CONFIG_INVALID,
+    wrong_type: codes::CONFIG_INVALID,
+    unknown: codes::CONFIG_INVALID,
+    value: codes::CONFIG_INVALID,
+    path: codes::CONFIG_INVALID,
+    check: codes::CONFIG_INVALID,
+    null_is_absent: true,
+};
+
+type Text = Spanned<String>;
+
+/// An entry as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Written {
+    command: Option<Text>,
+    args: Vec<Text>,
+    #[serde(deserialize_with = "entries")]
+    env: Vec<(Text, Text)>,
+    env_file: Option<Text>,
+    cwd: Option<Text>,
+    url: Option<Text>,
+    endpoint: Option<Text>,
+    server_url: Option<Text>,
+    http_url: Option<Text>,
+    #[serde(rename = "type")]
+    kind: Option<Spanned<Kind>>,
+    #[serde(deserialize_with = "entries")]
+    headers: Vec<(Text, Text)>,
+    auth: Option<Spanned<WrittenAuth>>,
+    timeout: Option<Spanned<f64>>,
+    tools: Option<Vec<String>>,
+    protocol: Protocol,
+    #[serde(rename = "disabled")]
+    _disabled: bool,
+    #[serde(rename = "enabled")]
+    _enabled: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WrittenAuth {
+    #[serde(rename = "type")]
+    kind: String,
+    client_id: Option<Text>,
+    client_secret: Option<Text>,
+    private_key: Option<Text>,
+    scope: Option<Text>,
+    token_url: Option<Text>,
+}
+
+/// How a server is reached, as its `type` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Kind {
+    Stdio,
+    #[serde(alias = "streamable-http", alias = "streamableHttp")]
+    Http,
+    Sse,
+    #[serde(rename = "ws", alias = "websocket")]
+    WebSocket,
+    Unix,
+}
+
 /// An entry of the right shape. Its texts are as written.
-pub(super) struct Entry<'n> {
-    pub name: &'n str,
+pub(super) struct Entry {
+    pub name: String,
     pub pointer: String,
-    pub reach: Reach<'n>,
+    pub reach: Reach,
     pub timeout: Option<Duration>,
     /// The only tools that may be called.
     pub tools: Option<Vec<String>>,
     pub protocol: Protocol,
 }
 
-pub(super) enum Reach<'n> {
+pub(super) enum Reach {
     /// Not at all: `"disabled": true` stands at the span.
     Disabled(Span),
     Command {
-        command: Field<'n>,
-        args: Vec<Field<'n>>,
-        env: Vec<(&'n str, Field<'n>)>,
+        command: Field,
+        args: Vec<Field>,
+        env: Vec<(String, Field)>,
         /// A file of further variables.
-        env_file: Option<Field<'n>>,
-        cwd: Option<Field<'n>>,
+        env_file: Option<Field>,
+        cwd: Option<Field>,
     },
     Url {
-        url: Field<'n>,
-        headers: Vec<(&'n str, Field<'n>)>,
-        auth: Option<Auth<'n>>,
-        /// The type and where it stands; without one the URL's scheme decides.
-        kind: Option<(Kind, Span)>,
+        url: Field,
+        headers: Vec<(String, Field)>,
+        auth: Option<Auth>,
+        /// Without one the URL's scheme decides.
+        kind: Option<Kind>,
     },
+}
+
+/// A text of an entry.
+pub(super) struct Field {
+    pub text: String,
+    pub span: Span,
+    pub pointer: String,
+    /// Its path inside the entry, for messages: `env.TOKEN`.
+    pub place: String,
+}
+
+/// Client credentials, as written.
+pub(super) struct Auth {
+    pub client_id: Field,
+    pub proof: Proof,
+    pub scope: Option<Field>,
+    pub token_url: Option<Field>,
+}
+
+/// What proves the client's identity, as written.
+pub(super) enum Proof {
+    /// `client_secret`.
+    Secret(Field),
+    /// `private_key`.
+    Key(Field),
 }
 
 /// Reads the entry of the server called like the key of `member`, which stands in `list`.
@@ -63,40 +173,40 @@ pub(super) enum Reach<'n> {
 /// # Errors
 /// What is wrong with its shape, all in one. It concerns nobody but those who use the server, so it is
 /// none of the findings, and neither are the warnings that came with it.
-pub(super) fn read<'n>(
+pub(super) fn read(
     findings: &mut Findings<'_>,
     file: &ConfigFile,
-    list: &Located<'n>,
-    member: &'n Member,
-) -> Result<Entry<'n>, Box<Diagnostic>> {
-    let here = list.child(&member.key, &member.value);
+    list: &Located<'_>,
+    member: &Member,
+) -> Result<Entry, Box<Diagnostic>> {
     let mut reader = EntryReader {
-        findings: &mut *findings,
+        findings: &*findings,
+        here: list.child(&member.key, &member.value),
         name: &member.key,
         name_span: member.key_span,
-        here,
-        problems: Problems::default(),
-        warnings: Vec::new(),
+        found: Vec::new(),
         is_shared: file.path.file_name().is_some_and(|name| name == SHARED),
     };
+    let name_problem = reader.bad_name();
     let entry = reader.entry();
-    let EntryReader {
-        mut problems,
-        warnings,
-        ..
-    } = reader;
-    if problems.is_empty() {
-        for warning in warnings {
-            findings.add(warning);
+    let found = reader.found;
+    // Nobody can use such a server, so this would never be told if it waited for that.
+    name_problem
+        .into_iter()
+        .for_each(|found| findings.add(found));
+    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+    match entry.filter(|_| !found.iter().any(is_error)) {
+        Some(entry) => {
+            found.into_iter().for_each(|found| findings.add(found));
+            Ok(entry)
         }
-        return Ok(entry);
-    }
-    for warning in warnings {
-        problems.add(|| warning);
-    }
-    match problems.into_one(in_words) {
-        Some(problem) => Err(Box::new(problem)),
-        None => Ok(entry),
+        None => {
+            let mut problems = Problems::default();
+            found.into_iter().for_each(|found| problems.add(|| found));
+            Err(Box::new(problems.into_one(in_words).unwrap_or_else(|| {
+                Diagnostic::error(codes::CONFIG_INVALID, "the entry can't be read")
+            })))
+        }
     }
 }
 
@@ -109,58 +219,110 @@ fn in_words(problem: Diagnostic) -> String {
     }
 }
 
-/// Reads one entry; what it is made of is spread over the files beside this one.
-pub(super) struct EntryReader<'f, 's, 'n> {
-    pub findings: &'f mut Findings<'s>,
-    pub name: &'n str,
-    pub name_span: Span,
-    pub here: Located<'n>,
-    pub problems: Problems,
-    pub warnings: Vec<Diagnostic>,
+struct EntryReader<'f, 's, 'n> {
+    findings: &'f Findings<'s>,
+    here: Located<'n>,
+    name: &'n str,
+    name_span: Span,
+    found: Vec<Diagnostic>,
     /// Whether the file is a `.mcp.json`, which Claude Code reads too.
     is_shared: bool,
 }
 
-impl<'n> EntryReader<'_, '_, 'n> {
-    /// The entry, as far as it can be read; `problems` says how far that is.
-    fn entry(&mut self) -> Entry<'n> {
-        self.check_name();
-        let mut entry = Entry {
-            name: self.name,
+impl EntryReader<'_, '_, '_> {
+    /// The entry; `None` if there is an error.
+    fn entry(&mut self) -> Option<Entry> {
+        let entry = |reach| Entry {
+            name: self.name.to_owned(),
             pointer: self.here.pointer.clone(),
-            reach: Reach::Disabled(self.name_span),
+            reach,
             timeout: None,
             tools: None,
             protocol: Protocol::Auto,
         };
-        if self.here.node.as_object().is_none() {
-            let message = format!(
-                "{} must be an object, not {}",
-                self.whose(),
-                article(self.here.node)
-            );
-            let help = r#"write { "command": "npx", "args": ["…"] } for a program, { "url": "https://…" } for an address"#;
-            self.error(self.findings.invalid(&self.here, message).with_help(help));
-            return entry;
+        // Nothing else is looked at then: a server is often disabled because its entry isn't finished.
+        let is_off = |(key, off): (&str, bool)| {
+            let value = self.here.node.get(key)?;
+            (value.as_bool() == Some(off)).then_some(value.span)
+        };
+        if let Some(span) = [("disabled", true), ("enabled", false)]
+            .into_iter()
+            .find_map(is_off)
+        {
+            return Some(entry(Reach::Disabled(span)));
         }
-        if let Some(span) = self.disabled() {
-            // Nothing else is looked at: a server is often disabled because its entry isn't finished.
-            entry.reach = Reach::Disabled(span);
-            return entry;
-        }
-        self.warn_of_unknown_keys();
-        if let Some(reach) = self.reach() {
-            entry.reach = reach;
-        }
-        entry.timeout = self.timeout();
-        entry.tools = self.tools();
-        entry.protocol = self
-            .word("protocol", PROTOCOLS)
-            .map_or(Protocol::Auto, |(protocol, _)| protocol);
-        entry
+        let entry = entry(Reach::Disabled(self.name_span));
+        let mut written = self.written()?;
+        let tools = written.tools.take();
+        // Other clients write `["*"]` for what we mean by no list.
+        let tools = tools.filter(|tools| !tools.iter().any(|tool| tool == "*"));
+        let (protocol, timeout) = (written.protocol, self.timeout(written.timeout));
+        let reach = self.reach(written)?;
+        Some(Entry {
+            reach,
+            timeout,
+            tools,
+            protocol,
+            ..entry
+        })
     }
 
-    fn check_name(&mut self) {
+    /// What the struct reads. Its findings name the server.
+    fn written(&mut self) -> Option<Written> {
+        let whose = self.whose();
+        let Decoded {
+            value, diagnostics, ..
+        } = decode::<Written>(
+            self.here.node,
+            Input {
+                source: self.findings.source,
+                offset: 0,
+                what: &whose,
+                format: &FORMAT,
+                yaml: None,
+                pointer: &self.here.pointer,
+                moved: None,
+            },
+        );
+        for mut found in diagnostics {
+            let pointer = found.pointer.clone().unwrap_or_default();
+            let key = pointer.rsplit('/').next().unwrap_or_default();
+            let is_unknown = found.severity == Severity::Warning;
+            if is_unknown && SILENT_KEYS.split(' ').any(|silent| silent == key) {
+                continue;
+            }
+            if is_unknown {
+                let meant = OTHER_WORDS.iter().find(|(word, _)| *word == key);
+                let label = meant.map(|(_, ours)| format!("did you mean `{ours}`?"));
+                found.label = label.or(found.label);
+                found.help = match found.label {
+                    Some(_) => None,
+                    None => Some("remove it, unless another client needs it".to_owned()),
+                };
+            }
+            if !found.message.contains(&whose) {
+                let path = pointer.strip_prefix(&self.here.pointer).unwrap_or_default();
+                let around = path.trim_start_matches('/').rsplit_once('/');
+                // An item is called by its list.
+                let around = around.filter(|(_, key)| key.parse::<usize>().is_err());
+                let around = around.map_or_else(String::new, |(around, _)| format!(", `{around}`"));
+                found.message = format!("{whose}{around}: {}", found.message);
+            }
+            let is_line = pointer.ends_with("/command")
+                && self
+                    .here
+                    .node
+                    .get("command")
+                    .is_some_and(|it| it.as_array().is_some());
+            if is_line {
+                found.help = Some(SPLIT.to_owned());
+            }
+            self.found.push(found);
+        }
+        value
+    }
+
+    fn bad_name(&self) -> Option<Diagnostic> {
         let problem = match self.name {
             "" => "the name of a server is empty".to_owned(),
             name if name.len() > LONGEST_NAME => {
@@ -169,232 +331,309 @@ impl<'n> EntryReader<'_, '_, 'n> {
             name if name.contains(char::is_control) => {
                 "the name of a server contains a control character".to_owned()
             }
-            _ => return,
+            _ => return None,
         };
-        let help = "scenarios use the name: NAME in `mcp__NAME__tool`";
-        // Nobody can use such a server, so this would never be told if it waited for that.
-        let error = self.found_at(self.name_span, problem).with_help(help);
-        self.findings.add(error);
+        let error = self
+            .findings
+            .error(self.name_span, &self.here.pointer, problem);
+        Some(error.with_help("scenarios use the name: NAME in `mcp__NAME__tool`"))
     }
 
-    fn disabled(&mut self) -> Option<Span> {
-        let keys = [("disabled", true), ("enabled", false)];
-        keys.into_iter().find_map(|(key, is_disabled)| {
-            let value = self.here.get(key)?;
-            if value.node.as_bool().is_none() {
-                self.wrong_kind(&value, key, "true or false", None);
-            }
-            (value.node.as_bool() == Some(is_disabled)).then_some(value.node.span)
-        })
-    }
-
-    /// `None` only if there is a problem with it.
-    fn reach(&mut self) -> Option<Reach<'n>> {
-        let command = self.here.get("command");
-        let here = self.here.clone();
-        let mut addresses = ADDRESS_KEYS
-            .into_iter()
-            .filter_map(|key| Some((key, here.get(key)?)));
-        let address = addresses.next();
-        if let (Some((first, _)), Some((key, second))) = (&address, addresses.next()) {
-            let message = format!(
-                "{} has both `{first}` and `{key}`, which mean the same",
-                self.whose()
-            );
-            self.error(
-                self.findings
-                    .invalid(&second, message)
-                    .with_help("remove one of them"),
-            );
+    fn reach(&mut self, written: Written) -> Option<Reach> {
+        let Written { command, kind, .. } = &written;
+        let addresses = [
+            &written.url,
+            &written.endpoint,
+            &written.server_url,
+            &written.http_url,
+        ];
+        let addresses = ADDRESS_KEYS.into_iter().zip(addresses);
+        let addresses = addresses.filter_map(|(key, url)| Some((key, url.clone()?)));
+        let mut addresses = addresses.collect::<Vec<_>>().into_iter();
+        let (address, second) = (addresses.next(), addresses.next());
+        if let (Some((first, _)), Some((key, url))) = (&address, second) {
+            let what = format!("has both `{first}` and `{key}`, which mean the same");
+            self.error(url.span, key, &what, "remove one of them");
         }
-        let kind = self.word("type", TYPES);
+        let is_started = kind.as_ref().map(|kind| kind.value == Kind::Stdio);
         match (command, address) {
-            (Some(_), Some((key, second))) => {
-                let message = format!("{} has both `command` and `{key}`", self.whose());
+            (Some(_), Some((key, url))) => {
                 let help = format!(
                     "keep `command` to start a program, or `{key}` to use one that is already running"
                 );
-                self.error(self.findings.invalid(&second, message).with_help(help));
+                self.error(
+                    url.span,
+                    key,
+                    &format!("has both `command` and `{key}`"),
+                    &help,
+                );
                 None
             }
-            (Some(command), None) => match kind {
-                None | Some((Kind::Stdio, _)) => self.program(&command),
-                Some((_, span)) => {
-                    self.missing("url", r#""url": "https://…", or remove `type`"#, Some(span));
-                    None
-                }
-            },
-            (None, Some((key, address))) => match kind {
-                Some((Kind::Stdio, span)) => {
-                    self.missing("command", r#""command": "…", or remove `type`"#, Some(span));
-                    None
-                }
-                kind => self.address(key, &address, kind),
-            },
-            (None, None) => {
-                match kind {
-                    Some((Kind::Stdio, span)) => {
-                        self.missing("command", r#""command": "…""#, Some(span));
-                    }
-                    Some((_, span)) => self.missing("url", r#""url": "https://…""#, Some(span)),
-                    None => self.missing(
-                        "command` or `url",
-                        r#""command": "…" for a program, "url": "https://…" for an address"#,
-                        None,
+            (Some(command), None) if is_started != Some(false) => {
+                let command = self.field(&["command"], command.clone())?;
+                Some(self.program(command, written))
+            }
+            (None, Some((key, url))) if is_started != Some(true) => {
+                let url = self.field(&[key], url)?;
+                Some(self.address(url, written))
+            }
+            _ => {
+                let (what, help) = match is_started {
+                    Some(true) => ("`command`", r#"add "command": "…", or another `type`"#),
+                    Some(false) => ("`url`", r#"add "url": "https://…", or another `type`"#),
+                    None => (
+                        "`command` or `url`",
+                        r#"add "command": "…" for a program, "url": "https://…" for an address"#,
                     ),
+                };
+                let (span, key) = kind
+                    .as_ref()
+                    .map_or((self.name_span, ""), |kind| (kind.span, "type"));
+                // A wrong one was told of.
+                if !self.has_error() {
+                    self.error(span, key, &format!("has no {what}"), help);
                 }
                 None
             }
         }
     }
 
-    fn program(&mut self, command: &Located<'n>) -> Option<Reach<'n>> {
+    fn program(&mut self, command: Field, written: Written) -> Reach {
         self.warn_of_unused(&["headers", "auth"], "`command` starts it");
-        let args = self.texts("args");
-        let env = self.pairs("env");
-        let env_file = self
-            .here
-            .get("envFile")
-            .and_then(|file| self.field(&file, "envFile".to_owned()));
-        let cwd = self
-            .here
-            .get("cwd")
-            .and_then(|cwd| self.field(&cwd, "cwd".to_owned()));
-        if command.node.as_array().is_some() {
-            self.wrong_kind(command, "command", "a string", Some(SPLIT.to_owned()));
-            return None;
+        // A command with its arguments in one string is looked up as the name of one program.
+        let mut words = command.text.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        if written.args.is_empty()
+            && words.next().is_some()
+            && !program.contains(['/', '\\', '$', '~'])
+        {
+            let what = "has a `command` that is used as the name of one program, including spaces";
+            self.warn(command.span, "command", what, SPLIT);
         }
-        let command = self.field(command, "command".to_owned())?;
-        self.warn_of_whole_line(&command, args.is_empty());
-        Some(Reach::Command {
+        for (name, _) in &written.env {
+            if name.value.is_empty() || name.value.contains(['=', '\0']) {
+                let what = format!(
+                    "has a variable `{}`, which is not a valid name",
+                    cut(&name.value)
+                );
+                self.error(
+                    name.span,
+                    "env",
+                    &what,
+                    "names consist of letters, digits and `_`",
+                );
+            }
+        }
+        let args = written.args.into_iter().enumerate();
+        Reach::Command {
             command,
-            args,
-            env,
-            env_file,
-            cwd,
-        })
-    }
-
-    /// A command with its arguments in one string is looked up as the name of one program.
-    fn warn_of_whole_line(&mut self, command: &Field<'n>, is_alone: bool) {
-        let is_line = command.text.split_whitespace().nth(1).is_some();
-        let program = command.text.split_whitespace().next().unwrap_or_default();
-        if is_alone && is_line && !program.contains(['/', '\\', '$', '~']) {
-            let message = format!(
-                "`command` of {} is used as the name of one program, including spaces",
-                self.whose()
-            );
-            let (span, pointer) = (command.span, &command.pointer);
-            let warning = self.findings.warning(span, pointer, message);
-            self.warn(warning.with_help(SPLIT));
+            args: args
+                .filter_map(|(idx, arg)| self.field(&["args", &idx.to_string()], arg))
+                .collect(),
+            env: self.fields("env", written.env),
+            env_file: written
+                .env_file
+                .and_then(|file| self.field(&["envFile"], file)),
+            cwd: written.cwd.and_then(|cwd| self.field(&["cwd"], cwd)),
         }
     }
 
-    fn address(
-        &mut self,
-        key: &'static str,
-        address: &Located<'n>,
-        kind: Option<(Kind, Span)>,
-    ) -> Option<Reach<'n>> {
-        self.warn_of_unused(
-            &["args", "env", "envFile", "cwd"],
-            "the server is not started, but reached by its URL",
-        );
-        let headers = self.pairs("headers");
+    fn address(&mut self, url: Field, written: Written) -> Reach {
+        let why = "the server is not started, but reached by its URL";
+        self.warn_of_unused(&["args", "env", "envFile", "cwd"], why);
         let mut names = HashSet::new();
-        for (name, field) in &headers {
-            let problem = match HeaderName::from_bytes(name.as_bytes()) {
+        for (name, _) in &written.headers {
+            let what = match HeaderName::from_bytes(name.value.as_bytes()) {
                 Err(_) => format!(
-                    "`{}` of {} is not a valid header name",
-                    cut(name),
-                    self.whose()
+                    "has a header `{}`, which is not a valid name",
+                    cut(&name.value)
                 ),
                 // Names of headers have no case.
                 Ok(name) if !names.insert(name.clone()) => {
-                    format!("{} has a duplicate header `{name}`", self.whose())
+                    format!("has a duplicate header `{name}`")
                 }
                 Ok(_) => continue,
             };
+            let help = r#"headers look like this: "Authorization": "Bearer ${TOKEN}""#;
+            self.error(name.span, "headers", &what, help);
+        }
+        let is_authorization =
+            |(name, _): &&(Text, Text)| name.value.eq_ignore_ascii_case("authorization");
+        let authorization = written
+            .headers
+            .iter()
+            .find(is_authorization)
+            .map(|(name, _)| name.span);
+        Reach::Url {
+            url,
+            auth: written.auth.and_then(|auth| self.auth(auth, authorization)),
+            headers: self.fields("headers", written.headers),
+            kind: written.kind.map(|kind| kind.value),
+        }
+    }
+
+    /// `None` if there is a problem with it. A header `Authorization` may stand at a span.
+    fn auth(&mut self, auth: Spanned<WrittenAuth>, authorization: Option<Span>) -> Option<Auth> {
+        let Spanned { span, value: auth } = auth;
+        let span = Span::new(span.start as usize, span.start as usize + 1);
+        if auth.kind != "client_credentials" {
+            let help =
+                r#"if you already have a token: "headers": { "Authorization": "Bearer ${TOKEN}" }"#;
             self.error(
-                self.found(field, problem)
-                    .with_help("headers look like this: \"Authorization\": \"Bearer ${TOKEN}\""),
+                span,
+                "auth",
+                "has an `auth` whose `type` is not `client_credentials`",
+                help,
+            );
+            return None;
+        }
+        if let Some(span) = authorization {
+            self.error(
+                span,
+                "headers",
+                "has `auth` and the header `Authorization`",
+                "remove one of them",
             );
         }
-        let auth = self.auth(&headers);
-        let url = self.field(address, key.to_owned())?;
-        Some(Reach::Url {
-            url,
-            headers,
-            auth,
-            kind,
+        let (secret, key) = (auth.client_secret, auth.private_key);
+        let missing = match (&auth.client_id, &secret, &key) {
+            (None, ..) => "no `client_id`",
+            (_, None, None) => "neither `client_secret` nor `private_key`",
+            (_, Some(_), Some(_)) => "both `client_secret` and `private_key`",
+            _ => "",
+        };
+        if !missing.is_empty() && !self.has_error() {
+            let help = r#"write { "type": "client_credentials", "client_id": "…", "client_secret": "${SECRET}" }"#;
+            self.error(span, "auth", &format!("has an `auth` with {missing}"), help);
+        }
+        let mut field = |key: &str, text: Option<Text>| self.field(&["auth", key], text?);
+        Some(Auth {
+            client_id: field("client_id", auth.client_id)?,
+            proof: match key {
+                Some(key) => Proof::Key(field("private_key", Some(key))?),
+                None => Proof::Secret(field("client_secret", secret)?),
+            },
+            scope: field("scope", auth.scope),
+            token_url: field("token_url", auth.token_url),
         })
     }
 
-    fn timeout(&mut self) -> Option<Duration> {
-        let value = self.here.get("timeout")?;
-        let seconds = value
-            .node
-            .as_f64()
-            .filter(|seconds| (0.0..=LONGEST_TIMEOUT).contains(seconds));
-        let duration = seconds
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-            .filter(|duration| !duration.is_zero());
-        let Some(duration) = duration else {
-            let (found, help) = match (value.node.as_number_text(), value.node.as_str()) {
-                (Some(number), _) => (cut(number), SECONDS),
-                (_, Some(text)) if text.trim().parse::<f64>().is_ok() => {
-                    (article(value.node).to_owned(), "write it without quotes")
-                }
-                _ => (article(value.node).to_owned(), SECONDS),
-            };
-            let wanted = "a number of seconds above 0";
-            self.wrong_value(&value, "timeout", wanted, &found, Some(help.to_owned()));
+    fn timeout(&mut self, written: Option<Spanned<f64>>) -> Option<Duration> {
+        let Spanned {
+            span,
+            value: seconds,
+        } = written?;
+        let duration = Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|it| !it.is_zero());
+        let Some(duration) = duration.filter(|_| seconds <= LONGEST_TIMEOUT) else {
+            let help = "write seconds, such as 30 or 0.5; the default is 60";
+            self.error(
+                span,
+                "timeout",
+                "has a `timeout` that is not a number of seconds above 0",
+                help,
+            );
             return None;
         };
-        let seconds = seconds.filter(|&seconds| seconds > LONG_TIMEOUT);
-        if let Some(number) = seconds.filter(|_| self.is_shared) {
-            let message = format!(
-                "the `timeout` {number} of {} is in milliseconds, as Claude Code has it",
-                self.whose()
+        if seconds > LONG_TIMEOUT && self.is_shared {
+            let what = format!(
+                "has the `timeout` {seconds}, which is in milliseconds, as Claude Code has it"
             );
-            let note = Diagnostic {
-                severity: Severity::Note,
-                code: codes::TIME_MILLISECONDS,
-                ..self.findings.invalid(&value, message)
-            };
-            self.warn(
-                note.with_help(
-                    "in a file that only Cuecard reads, and up to 3600, it is in seconds",
-                ),
-            );
+            let help = "in a file that only Cuecard reads, and up to 3600, it is in seconds";
+            self.warn(span, "timeout", &what, help);
+            if let Some(found) = self.found.last_mut() {
+                found.severity = Severity::Note;
+                found.code = codes::TIME_MILLISECONDS;
+            }
             return Some(duration / 1000);
         }
-        if let Some(seconds) = seconds {
-            let message = format!(
-                "`timeout` of {} is {seconds} seconds, which is more than an hour: did you mean milliseconds?",
-                self.whose()
+        if seconds > LONG_TIMEOUT {
+            let what = format!(
+                "has a `timeout` of {seconds} seconds, which is more than an hour: did you mean milliseconds?"
             );
-            let warning = Diagnostic {
-                severity: Severity::Warning,
-                code: codes::TIME_MILLISECONDS,
-                ..self.findings.invalid(&value, message)
-            };
-            self.warn(warning.with_help(format!(
+            let help = format!(
                 "`timeout` is in seconds: write {} if you meant milliseconds",
                 seconds / 1000.0
-            )));
+            );
+            self.warn(span, "timeout", &what, &help);
+            if let Some(found) = self.found.last_mut() {
+                found.code = codes::TIME_MILLISECONDS;
+            }
         }
         Some(duration)
     }
 
-    fn tools(&mut self) -> Option<Vec<String>> {
-        self.here.get("tools")?;
-        let tools: Vec<String> = self
-            .texts("tools")
-            .into_iter()
-            .map(|tool| tool.text.to_owned())
-            .collect();
-        // Other clients write `["*"]` for what we mean by no list.
-        (!tools.iter().any(|tool| tool == "*")).then_some(tools)
+    fn warn_of_unused(&mut self, keys: &[&str], reason: &str) {
+        let node: &Node = self.here.node;
+        for member in node
+            .members()
+            .iter()
+            .filter(|member| keys.contains(&member.key.as_str()))
+        {
+            let what = format!("has a `{}` without effect: {reason}", member.key);
+            self.warn(member.key_span, &member.key, &what, "remove it");
+        }
+    }
+
+    fn fields(&mut self, key: &str, pairs: Vec<(Text, Text)>) -> Vec<(String, Field)> {
+        let pairs = pairs.into_iter();
+        let fields = pairs.filter_map(|(name, text)| {
+            Some((name.value.clone(), self.field(&[key, &name.value], text)?))
+        });
+        fields.collect()
+    }
+
+    /// The text at a path in the entry.
+    fn field(&mut self, path: &[&str], text: Text) -> Option<Field> {
+        let mut pointer = self.here.pointer.clone();
+        path.iter().for_each(|key| push_pointer(&mut pointer, key));
+        let place = match path {
+            ["args", idx] => format!("args[{idx}]"),
+            path => path
+                .iter()
+                .map(|key| cut(key))
+                .collect::<Vec<_>>()
+                .join("."),
+        };
+        if text.value.contains('\0') {
+            let what = format!("has the character U+0000 in `{place}`");
+            self.error(text.span, path[0], &what, "remove it");
+            return None;
+        }
+        Some(Field {
+            text: text.value,
+            span: text.span,
+            pointer,
+            place,
+        })
+    }
+
+    fn has_error(&self) -> bool {
+        self.found
+            .iter()
+            .any(|found| found.severity == Severity::Error)
+    }
+
+    /// Says that the server has something that keeps it from being used.
+    fn error(&mut self, span: Span, key: &str, what: &str, help: &str) {
+        let mut pointer = self.here.pointer.clone();
+        if !key.is_empty() {
+            push_pointer(&mut pointer, key);
+        }
+        let message = format!("{} {what}", self.whose());
+        let error = self.findings.error(span, &pointer, message);
+        self.found.push(error.with_help(help));
+    }
+
+    fn warn(&mut self, span: Span, key: &str, what: &str, help: &str) {
+        self.error(span, key, what, help);
+        if let Some(found) = self.found.last_mut() {
+            found.severity = Severity::Warning;
+        }
+    }
+
+    fn whose(&self) -> String {
+        format!("server `{}`", cut(self.name))
     }
 }

@@ -7,15 +7,25 @@ use cuecard_source::json::Node;
 use cuecard_source::value::push_pointer;
 use cuecard_source::{SourceFile, Span};
 
+use crate::text;
+
 /// How many problems of one server are told.
 const MAX_PROBLEMS: usize = 10;
 
+/// How much of a name or word a message repeats, in characters.
+const LONGEST_SHOWN: usize = 60;
+
+/// A name from the file, fit to be shown.
+pub(super) fn cut(name: &str) -> String {
+    text::cut(&text::clean(name), LONGEST_SHOWN)
+}
+
 /// After this many findings of a file the rest is only counted.
-pub(super) const MAX_FINDINGS: usize = 100;
+const MAX_FINDINGS: usize = 100;
 
 /// The findings of one file.
 pub(super) struct Findings<'a> {
-    source: &'a SourceFile,
+    pub(super) source: &'a SourceFile,
     list: Vec<Diagnostic>,
     errors_left_off: usize,
 }
@@ -28,11 +38,6 @@ pub(super) struct Located<'n> {
 }
 
 impl<'n> Located<'n> {
-    /// The member called `key`.
-    pub(super) fn get(&self, key: &str) -> Option<Self> {
-        self.node.get(key).map(|node| self.child(key, node))
-    }
-
     /// What stands at `key`, or at an index, of this value.
     pub(super) fn child(&self, key: &str, node: &'n Node) -> Self {
         let mut pointer = self.pointer.clone();
@@ -54,14 +59,6 @@ impl<'a> Findings<'a> {
     pub(super) fn error(&self, span: Span, pointer: &str, message: String) -> Diagnostic {
         let error = Diagnostic::error(codes::CONFIG_INVALID, message);
         error.at(self.source, span).with_pointer(pointer)
-    }
-
-    /// The same as a warning.
-    pub(super) fn warning(&self, span: Span, pointer: &str, message: String) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Warning,
-            ..self.error(span, pointer, message)
-        }
     }
 
     /// An error about the shape of the file.
@@ -123,10 +120,6 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     pub(super) fn add(&mut self, problem: impl FnOnce() -> Diagnostic) {
         if self.list.len() < MAX_PROBLEMS {
             self.list.push(problem());

@@ -12,12 +12,9 @@
 //! do. A leading `~/` is the home folder in both.
 
 mod address;
-mod auth;
 mod entry;
 mod expand;
-mod fields;
 mod findings;
-mod keys;
 mod places;
 mod read;
 mod refusals;
@@ -32,11 +29,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cuecard_runtime::policy::executable_files::words_of_values;
-use cuecard_runtime::text_file;
+use cuecard_runtime::policy::executable_files;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 
-use super::ServerSpec;
+use super::{ServerSpec, TransportSpec};
 
 /// Where the one server comes from that a user named by its address or its command.
 pub(crate) const COMMAND_LINE: &str = "the command line";
@@ -66,6 +62,9 @@ pub struct Config {
     pub shadowed: Vec<Shadowed>,
     /// Files of other programs with errors. Their servers are left out, and nobody is kept from the others.
     pub broken: Vec<BrokenConfig>,
+    /// All values in its files, used or not, as they are written and as they are used: a server may be started with any
+    /// file that one can mean.
+    pub values: HashSet<String>,
 }
 
 /// A server that is not used.
@@ -150,7 +149,10 @@ impl Config {
                     continue;
                 }
                 Ok(Some(text)) => {
+                    config.values.extend(executable_files::values(&text));
                     let mut reading = read::read(&text, &candidate.file, search);
+                    let used = reading.servers.iter().flat_map(ConfiguredServer::values);
+                    config.values.extend(used);
                     if candidate.file.program.is_some() && any_error(&reading.diagnostics) {
                         reading.servers.clear();
                     }
@@ -239,18 +241,29 @@ impl Config {
         self.files.iter().map(|file| file.path.clone())
     }
 
-    /// The words of all values in its files, used or not: a server may be started with any file that one can mean.
-    pub fn words(&self) -> HashSet<String> {
-        let sources = self.own_files().map(|path| text_file::read(&path, ""));
-        let words = sources
-            .flatten()
-            .flat_map(|source| words_of_values(source.text()));
-        words.collect()
-    }
-
     /// The names of all servers, those of the first file first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.servers.iter().map(|server| server.name.as_str())
+    }
+}
+
+impl ConfiguredServer {
+    /// The values by which it is started.
+    fn values(&self) -> Vec<String> {
+        match self.spec.as_ref().map(|spec| &spec.transport) {
+            Ok(TransportSpec::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            }) => {
+                let cwd = cwd.iter().map(|cwd| cwd.display().to_string());
+                let env = env.iter().map(|(_, value)| value.clone());
+                let words = [command].into_iter().chain(args).cloned();
+                words.chain(env).chain(cwd).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

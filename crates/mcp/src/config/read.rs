@@ -4,15 +4,17 @@ use std::collections::HashMap;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity, did_you_mean};
 use cuecard_source::json::{self, Node};
+use cuecard_source::reader::article;
 use cuecard_source::{SourceFile, Span};
 
-use super::entry;
-use super::fields::{SERVER_LISTS, article, cut};
-use super::findings::{Findings, Located};
-use super::keys::ADDRESS_KEYS;
+use super::entry::{self, ADDRESS_KEYS};
+use super::findings::{Findings, Located, cut};
 use super::places::Syntax;
 use super::resolve::Resolver;
 use super::{ConfigFile, ConfigSearch, ConfiguredServer, text};
+
+/// The keys under which files list their servers. Each file may use either, or both.
+const SERVER_LISTS: &[&str] = &["mcpServers", "servers"];
 
 /// A file lists at most this many servers.
 const MAX_SERVERS: usize = 1000;
@@ -102,7 +104,10 @@ fn lists<'n>(
         pointer: String::new(),
     };
     if root.as_object().is_none() {
-        let message = format!("a config must be an object, not {}", article(root));
+        let message = format!(
+            "a config must be an object, not {}",
+            article(root.kind_name())
+        );
         let help = r#"write { "mcpServers": { "NAME": { "command": "…" } } }"#;
         findings.add(findings.invalid(&here, message).with_help(help));
         return Vec::new();
@@ -121,7 +126,7 @@ fn lists<'n>(
                 let message = format!(
                     "`{}` must be an object, not {}",
                     member.key,
-                    article(value.node)
+                    article(value.node.kind_name())
                 );
                 let help = format!(
                     r#"write "{}": {{ "NAME": {{ "command": "…" }} }}"#,

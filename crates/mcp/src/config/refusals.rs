@@ -5,66 +5,23 @@ use std::ops::Range;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes, did_you_mean};
 
-use super::address::AddressProblem;
-use super::entry::Entry;
+use super::entry::{Entry, Field};
 use super::expand::{Missing, MissingKind};
-use super::fields::{Field, cut};
+use super::findings::cut;
 use super::resolve::Resolver;
 use super::text::text_span;
 
 impl Resolver<'_> {
-    pub(super) fn disabled(&self, entry: &Entry<'_>, span: Span) -> Diagnostic {
-        let message = format!("server `{}` is disabled", cut(entry.name));
+    pub(super) fn disabled(&self, entry: &Entry, span: Span) -> Diagnostic {
+        let message = format!("server `{}` is disabled", cut(&entry.name));
         let problem = self.problem(codes::CONFIG_INVALID, span, &entry.pointer, message);
         problem.with_help(r#"remove `"disabled": true` or `"enabled": false` from its entry"#)
     }
 
-    /// The address can't be used.
-    pub(super) fn bad_address(
-        &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
-        (what, help): &AddressProblem,
-    ) -> Diagnostic {
-        let mut problem = self.about(entry, field, what);
-        problem.help = help.map(str::to_owned);
-        problem
-    }
-
-    pub(super) fn headers_without_http(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
-        let message = format!(
-            "`headers` of server `{}` have no effect: messages over a Unix socket have none",
-            cut(entry.name)
-        );
-        Diagnostic::warning(codes::CONFIG_INVALID, message)
-            .at(self.source, field.span)
-            .with_pointer(&field.pointer)
-            .with_help(
-                "remove them, or write `http+unix://` if the server speaks HTTP over its socket",
-            )
-    }
-
-    pub(super) fn auth_without_http(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
-        let message = format!(
-            "`auth` of server `{}` has no effect: tokens are fetched for Streamable HTTP only",
-            cut(entry.name)
-        );
-        Diagnostic::warning(codes::CONFIG_INVALID, message)
-            .at(self.source, field.span)
-            .with_pointer(&field.pointer)
-            .with_help("put a token into `headers`: \"Authorization\": \"Bearer ${TOKEN}\"")
-    }
-
-    pub(super) fn bad_header(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
-        self.about(entry, field, "contains a character that is not allowed in a header").with_help(
-            "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII",
-        )
-    }
-
     pub(super) fn bad_env_file(
         &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
+        entry: &Entry,
+        field: &Field,
         problem: &Diagnostic,
     ) -> Diagnostic {
         let place = problem.place.as_ref().map(|place| {
@@ -76,29 +33,20 @@ impl Resolver<'_> {
             place.unwrap_or_default(),
             problem.message
         );
-        self.about(entry, field, &reason)
-            .with_help("write the path of a file of `NAME=value` lines, or remove `envFile`")
-    }
-
-    pub(super) fn too_long(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
-        self.about(
-            entry,
-            field,
-            "is where the variables in this file come to more than 16 MiB",
-        )
-        .with_help("set them to shorter values")
+        let help = "write the path of a file of `NAME=value` lines, or remove `envFile`";
+        self.about(entry, field, &reason, help)
     }
 
     /// What looks like a reference and isn't filled in, at `range` of the text.
     pub(super) fn unread(
         &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
+        entry: &Entry,
+        field: &Field,
         range: Range<usize>,
         more: usize,
     ) -> Diagnostic {
         let written = field.text.get(range.clone()).unwrap_or_default();
-        let (place, server) = (&field.place, cut(entry.name));
+        let (place, server) = (&field.place, cut(&entry.name));
         let message = format!(
             "`{}` in `{place}` of server `{server}` is not substituted",
             form(written)
@@ -114,14 +62,9 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn missing(
-        &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
-        missing: &Missing,
-    ) -> Diagnostic {
+    pub(super) fn missing(&self, entry: &Entry, field: &Field, missing: &Missing) -> Diagnostic {
         let span = text_span(self.text, field.span, missing.range.clone());
-        let (place, server) = (&field.place, cut(entry.name));
+        let (place, server) = (&field.place, cut(&entry.name));
         match &missing.kind {
             MissingKind::Variable(name) => {
                 let shown = cut(name);
@@ -153,19 +96,21 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn empty(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+    pub(super) fn empty(&self, entry: &Entry, field: &Field) -> Diagnostic {
         let help = if field.text.contains("${") {
             "the variable in it is empty"
         } else {
             "write a program, as in \"npx\", or an address, as in \"http://localhost:8000/mcp\""
         };
-        self.about(entry, field, "is empty").with_help(help)
+        self.about(entry, field, "is empty", help)
     }
 
-    /// A problem with one text of an entry.
-    fn about(&self, entry: &Entry<'_>, field: &Field<'_>, what: &str) -> Diagnostic {
-        let message = format!("`{}` of server `{}` {what}", field.place, cut(entry.name));
-        self.problem(codes::CONFIG_INVALID, field.span, &field.pointer, message)
+    /// A problem with one text of an entry, with what to do about it, if there is something.
+    pub(super) fn about(&self, entry: &Entry, field: &Field, what: &str, help: &str) -> Diagnostic {
+        let message = format!("`{}` of server `{}` {what}", field.place, cut(&entry.name));
+        let mut problem = self.problem(codes::CONFIG_INVALID, field.span, &field.pointer, message);
+        problem.help = (!help.is_empty()).then(|| help.to_owned());
+        problem
     }
 
     fn problem(&self, code: Code, span: Span, pointer: &str, message: String) -> Diagnostic {

@@ -11,10 +11,8 @@ use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use reqwest::header::HeaderValue;
 
 use super::address::{self, Address};
-use super::auth::Proof;
-use super::entry::{Entry, Reach};
+use super::entry::{Entry, Field, Proof, Reach};
 use super::expand::{Names, expand};
-use super::fields::Field;
 use super::findings::{Findings, Problems};
 use super::secrets::Secrets;
 use super::{ConfigFile, ConfigSearch, ConfiguredServer, places};
@@ -82,17 +80,17 @@ impl<'a> Resolver<'a> {
 
     pub(super) fn resolve(
         &mut self,
-        entry: &Entry<'_>,
+        entry: &Entry,
         findings: &mut Findings<'_>,
     ) -> ConfiguredServer {
         let mut gathering = Gathering::default();
         let transport = self.transport(entry, &mut gathering, findings);
         ConfiguredServer {
-            name: entry.name.to_owned(),
+            name: entry.name.clone(),
             spec: transport
                 .map_err(|problem| *problem)
                 .map(|transport| ServerSpec {
-                    name: entry.name.to_owned(),
+                    name: entry.name.clone(),
                     transport,
                     protocol: entry.protocol,
                     start_timeout: START_TIMEOUT,
@@ -110,7 +108,7 @@ impl<'a> Resolver<'a> {
 
     fn transport(
         &mut self,
-        entry: &Entry<'_>,
+        entry: &Entry,
         gathering: &mut Gathering,
         findings: &mut Findings<'_>,
     ) -> Result<TransportSpec, Box<Diagnostic>> {
@@ -123,12 +121,12 @@ impl<'a> Resolver<'a> {
                 env_file,
                 cwd,
             } => {
-                let mut fill = |field: &Field<'_>| self.fill(entry, field, gathering, findings);
+                let mut fill = |field: &Field| self.fill(entry, field, gathering, findings);
                 let program = fill(command);
                 let args: Vec<String> = args.iter().map(&mut fill).collect();
                 let mut env: Vec<(String, String)> = env
                     .iter()
-                    .map(|(name, field)| ((*name).to_owned(), fill(field)))
+                    .map(|(name, field)| (name.clone(), fill(field)))
                     .collect();
                 let cwd = cwd.as_ref().map(&mut fill);
                 let file = env_file.as_ref().map(|field| (field, fill(field)));
@@ -169,11 +167,11 @@ impl<'a> Resolver<'a> {
                     .iter()
                     .map(|(name, field)| {
                         let value = self.header(entry, field, gathering, findings);
-                        ((*name).to_owned(), value)
+                        (name.clone(), value)
                     })
                     .collect();
                 let auth = written_auth.as_ref().map(|auth| {
-                    let mut fill = |field: &Field<'_>| self.fill(entry, field, gathering, findings);
+                    let mut fill = |field: &Field| self.fill(entry, field, gathering, findings);
                     ClientCredentials {
                         client_id: fill(&auth.client_id),
                         proof: match &auth.proof {
@@ -197,13 +195,20 @@ impl<'a> Resolver<'a> {
                 if url.is_empty() {
                     return Err(Box::new(self.empty(entry, field)));
                 }
-                let kind = kind.map(|(kind, _)| kind);
-                let address = address::read(&url, kind)
-                    .map_err(|problem| Box::new(self.bad_address(entry, field, &problem)))?;
+                let address = address::read(&url, *kind)
+                    .map_err(|(what, help)| Box::new(self.about(entry, field, &what, help)))?;
                 if let Some(written) = written_auth
                     && !matches!(address, Address::Http { .. })
                 {
-                    findings.add(self.auth_without_http(entry, &written.client_id));
+                    findings.add(Diagnostic {
+                        severity: Severity::Warning,
+                        ..self.about(
+                            entry,
+                            &written.client_id,
+                            "has no effect: tokens are fetched for Streamable HTTP only",
+                            "put a token into `headers`: \"Authorization\": \"Bearer ${TOKEN}\"",
+                        )
+                    });
                 }
                 Ok(match address {
                     Address::Http { url, or_sse } => TransportSpec::Http {
@@ -216,7 +221,11 @@ impl<'a> Resolver<'a> {
                     Address::WebSocket(url) => TransportSpec::WebSocket { url, headers },
                     Address::Unix(path) => {
                         if let Some((_, first)) = written_headers.first() {
-                            findings.add(self.headers_without_http(entry, first));
+                            findings.add(Diagnostic {
+                                severity: Severity::Warning,
+                                ..self.about(entry, first, "has no effect: messages over a Unix socket have no headers",
+                                    "remove it, or write `http+unix://` if the server speaks HTTP over its socket")
+                            });
                         }
                         TransportSpec::Unix {
                             path: self.folder(&path),
@@ -235,15 +244,15 @@ impl<'a> Resolver<'a> {
     /// The variables in the file at `path`, which `envFile` names.
     fn variables_of_file(
         &self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
+        entry: &Entry,
+        field: &Field,
         path: &str,
         gathering: &mut Gathering,
     ) -> Vec<(String, String)> {
         let path = self.folder(path);
         // What stands for `${NAME}` may be a secret.
         let name = match field.text.contains("${") {
-            true => field.text.to_owned(),
+            true => field.text.clone(),
             false => path.display().to_string(),
         };
         let read = match path.is_file() {
@@ -272,14 +281,17 @@ impl<'a> Resolver<'a> {
 
     fn header(
         &mut self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
+        entry: &Entry,
+        field: &Field,
         gathering: &mut Gathering,
         findings: &mut Findings<'_>,
     ) -> String {
         let value = self.fill(entry, field, gathering, findings);
         if HeaderValue::from_str(&value).is_err() {
-            gathering.problems.add(|| self.bad_header(entry, field));
+            gathering.problems.add(|| {
+                self.about(entry, field, "contains a character that is not allowed in a header",
+                    "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII")
+            });
         }
         value
     }
@@ -287,12 +299,12 @@ impl<'a> Resolver<'a> {
     /// The text of `field` with its references filled in; what is missing is left out and gathered.
     fn fill(
         &mut self,
-        entry: &Entry<'_>,
-        field: &Field<'_>,
+        entry: &Entry,
+        field: &Field,
         gathering: &mut Gathering,
         findings: &mut Findings<'_>,
     ) -> String {
-        let expansion = expand(field.text, &self.names, &mut self.budget);
+        let expansion = expand(&field.text, &self.names, &mut self.budget);
         for (name, value) in &expansion.filled {
             gathering.secrets.add_variable(name, value);
         }
@@ -302,7 +314,14 @@ impl<'a> Resolver<'a> {
                 .add(|| self.missing(entry, field, missing));
         }
         if expansion.is_too_long {
-            gathering.problems.add(|| self.too_long(entry, field));
+            gathering.problems.add(|| {
+                self.about(
+                    entry,
+                    field,
+                    "is where the variables in this file come to more than 16 MiB",
+                    "set them to shorter values",
+                )
+            });
         }
         if let Some(first) = expansion.unread.first() {
             let more = expansion.unread.len() - 1;

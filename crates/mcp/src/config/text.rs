@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use cuecard_source::json::{self, JsonErrorKind, Limits, Node, string_span};
-use cuecard_source::{Span, toml};
+use cuecard_source::json::{self, Limits, Node, string_span};
+use cuecard_source::{Mistake, MistakeKind, Span, toml};
 
 use super::places::{MAX_BYTES, Syntax};
 use super::secrets;
@@ -15,24 +15,12 @@ pub(super) struct Parsed {
     pub mistakes: Vec<Mistake>,
 }
 
-/// What keeps a text from being read.
-pub(super) struct Mistake {
-    pub span: Span,
-    pub message: String,
-    pub help: Option<String>,
-}
-
 /// Reads a text without comments; the syntax bounds how deep it is nested.
 pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
     let (root, mistakes): (_, Vec<Mistake>) = match syntax {
         Syntax::Toml => {
             let parsed = toml::parse(text);
-            let mistakes = parsed.errors.into_iter().map(|error| Mistake {
-                span: error.span,
-                message: error.message,
-                help: error.help,
-            });
-            (parsed.root, mistakes.collect())
+            (parsed.root, parsed.errors)
         }
         Syntax::Json | Syntax::JsonWithComments => {
             let limits = Limits {
@@ -40,18 +28,13 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
                 ..Limits::default()
             };
             let parsed = json::parse(text, &limits);
-            let mistakes = parsed.errors.iter().map(|error| {
-                let veil = match &error.kind {
-                    JsonErrorKind::Syntax { .. } => secrets::veiled,
-                    _ => str::to_owned,
-                };
-                Mistake {
-                    span: error.span,
-                    message: veil(&error.message()),
-                    help: error.help().as_deref().map(veil),
-                }
-            });
-            (parsed.root, mistakes.collect())
+            let mut mistakes = parsed.errors;
+            let of_syntax = |mistake: &&mut Mistake| mistake.kind == MistakeKind::Syntax;
+            for mistake in mistakes.iter_mut().filter(of_syntax) {
+                mistake.message = secrets::veiled(&mistake.message);
+                mistake.help = mistake.help.as_deref().map(secrets::veiled);
+            }
+            (parsed.root, mistakes)
         }
     };
     Parsed { root, mistakes }

@@ -1,6 +1,6 @@
 //! How the tools of a server have changed: narrower inputs break callers, wider ones don't.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cuecard_source::matching::is_same_json;
 use cuecard_source::value::{Json, cut};
@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::Tool;
 
-/// Deeper schemas are compared as a whole.
-const MAX_DEPTH: usize = 16;
+/// So much of a schema is compared: one that refers to itself in many ways has no end.
+const MAX_FACTS: usize = 10_000;
 
 /// A change of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,261 +83,174 @@ pub(super) fn compare_tools(old: &[Tool], new: &[Tool]) -> Vec<Change> {
     changes
 }
 
+/// What a schema says of each parameter: its words by the parameter's path and the keyword.
+type Facts = BTreeMap<(String, String), BTreeSet<String>>;
+
+/// The keyword of the fact that there is such a parameter, which is the first of each.
+const PARAMETER: &str = "";
+
 fn compare_inputs(old: &Json, new: &Json) -> Vec<(Direction, String)> {
-    let mut comparison = Comparison {
-        roots: [old, new],
-        seen: BTreeSet::new(),
-        changes: Vec::new(),
-    };
-    comparison.schemas([old, new], "", 0);
-    comparison.changes
-}
-
-struct Comparison<'s> {
-    /// The schemas that references are into.
-    roots: [&'s Json; 2],
-    /// The references that were compared: each pair is once.
-    seen: BTreeSet<[String; 2]>,
-    changes: Vec<(Direction, String)>,
-}
-
-impl Comparison<'_> {
-    fn schemas(&mut self, [old, new]: [&Json; 2], path: &str, depth: usize) {
-        let targets = [old, new].map(|schema| schema["$ref"].to_string());
-        let has_reference = targets.iter().any(|target| target != "null");
-        if has_reference && !self.seen.insert(targets) {
-            return;
+    let [old, new] = [old, new].map(|root| {
+        let mut facts = Facts::new();
+        add_facts(&mut facts, root, "", &mut vec![root]);
+        facts
+    });
+    let keys: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    // The parameters of one side only, each with a dot behind it.
+    let (mut changes, mut single) = (Vec::new(), Vec::<String>::new());
+    for key @ (path, keyword) in keys {
+        let [was, is] = [&old, &new].map(|facts| facts.get(key).cloned().unwrap_or_default());
+        let below = format!("{path}.");
+        if was == is || single.iter().any(|single| below.starts_with(single)) {
+            continue;
         }
-        let [old, new] = &[normal(old, self.roots[0], 0), normal(new, self.roots[1], 0)];
-        let before = self.changes.len();
-        let named = |name: &str| match path {
-            "" => cut(name, 100).into_owned(),
-            path => format!("{path}.{}", cut(name, 100)),
-        };
-        let subject = match path {
+        let subject = match path.as_str() {
             "" => "the arguments".to_owned(),
-            path => format!("`{path}`"),
+            path => format!("`{}`", cut(path, 100)),
         };
-        let takes = |key: &str| {
+        let is_required = || new.contains_key(&(path.clone(), "required".to_owned()));
+        let (direction, what) = match keyword.as_str() {
+            PARAMETER => {
+                single.push(below);
+                match was.is_empty() {
+                    false => (
+                        Direction::Narrower,
+                        format!("no parameter {subject} any more"),
+                    ),
+                    true if is_required() => {
+                        (Direction::Narrower, format!("{subject} is now required"))
+                    }
+                    true => (Direction::Wider, format!("a new parameter {subject}")),
+                }
+            }
+            "required" if was.is_empty() => {
+                (Direction::Narrower, format!("{subject} is now required"))
+            }
+            "required" => (Direction::Wider, format!("{subject} is no longer required")),
             // Values say of what type they are.
-            let is_told = |it: &Json| key == "type" && it[key].is_null() && !it["enum"].is_null();
-            let sides = [(new, old), (old, new)];
-            sides.map(|(wide, narrow)| match is_told(wide) || is_told(narrow) {
-                true => Some(true),
-                false => takes_all(key, &wide[key], &narrow[key]),
-            })
-        };
-        if depth < MAX_DEPTH {
-            self.properties([old, new], &named, depth);
-            for key in LIMITS {
-                let (was, is) = (&old[key], &new[key]);
-                let direction = match takes(key) {
-                    [Some(true), Some(true)] | [None, _] | [_, None] => continue,
+            "type" if (was.is_empty() || is.is_empty()) && has_values([&old, &new], path) => {
+                continue;
+            }
+            keyword => {
+                let direction = match [takes_all(keyword, &is, &was), takes_all(keyword, &was, &is)]
+                {
+                    [Some(true), Some(true)] => continue,
                     [Some(true), _] => Direction::Wider,
-                    [Some(false), _] => Direction::Narrower,
+                    [Some(false), Some(_)] => Direction::Narrower,
+                    _ => Direction::Changed,
                 };
-                let what = match *key {
-                    "type" => "the type",
-                    "enum" => "the value",
-                    key => &format!("`{key}`"),
+                let keyword = cut(keyword, 100);
+                let what = match direction {
+                    Direction::Changed => format!("another `{keyword}`"),
+                    _ => format!("`{keyword}` was {}, and is {}", listed(&was), listed(&is)),
                 };
-                let (was, is) = (listed(was), listed(is));
-                self.add(
-                    direction,
-                    format!("{subject}: {what} was {was}, and is {is}"),
-                );
+                (direction, format!("{subject}: {what}"))
             }
-            if old["items"].is_object() && new["items"].is_object() {
-                self.schemas([&old["items"], &new["items"]], &named("[]"), depth + 1);
-            }
-        }
-        if self.changes.len() > before || is_same_json(old, new) {
+        };
+        changes.push((direction, what));
+    }
+    changes
+}
+
+/// Adds what a schema says. References and single alternatives are written out, `const` is an `enum`; `around` are the
+/// whole schema and those that are written out, which may refer to themselves.
+fn add_facts<'s>(facts: &mut Facts, schema: &'s Json, path: &str, around: &mut Vec<&'s Json>) {
+    let child = |name: &str| match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    for (keyword, value) in schema.as_object().into_iter().flatten() {
+        if facts.len() > MAX_FACTS {
             return;
         }
-        if !old.is_object() || !new.is_object() {
-            self.add(Direction::Changed, format!("{subject}: another schema"));
-        }
-        let keys = [old, new].map(|schema| schema.as_object().into_iter().flatten());
-        let keys: BTreeSet<&String> = keys.into_iter().flatten().map(|(key, _)| key).collect();
-        let is_compared = |key: &str| match key {
-            // Of lists of words the order means nothing, and definitions are compared where they are meant.
-            "properties" | "required" => depth < MAX_DEPTH,
-            "$defs" | "definitions" => true,
-            "items" => depth < MAX_DEPTH && old[key].is_object() && new[key].is_object(),
-            key => depth < MAX_DEPTH && LIMITS.contains(&key) && takes(key) == [Some(true); 2],
+        let mut set = |path: String, keyword: &str, value: &Json| {
+            facts
+                .entry((path, keyword.to_owned()))
+                .or_default()
+                .extend(words(value));
         };
-        for key in keys.into_iter().filter(|key| !is_compared(key)) {
-            if !is_same_json(&old[key], &new[key]) {
-                self.add(
-                    Direction::Changed,
-                    format!("{subject}: another `{}`", cut(key, 100)),
-                );
+        let meant = match (keyword.as_str(), value) {
+            ("$ref", Json::String(target)) => target
+                .strip_prefix('#')
+                .and_then(|path| around[0].pointer(path)),
+            ("allOf", Json::Array(all)) if all.len() == 1 => Some(&all[0]),
+            // Of a schema or nothing, nothing is one more type.
+            ("anyOf" | "oneOf", Json::Array(all))
+                if all.len() == 2 && all[1] == json!({"type": "null"}) =>
+            {
+                set(path.to_owned(), "type", &"null".into());
+                Some(&all[0])
             }
-        }
-    }
-
-    fn properties(&mut self, [old, new]: [&Json; 2], named: &dyn Fn(&str) -> String, depth: usize) {
-        let properties = |schema: &Json| schema["properties"].as_object().cloned();
-        let (was, is) = (
-            properties(old).unwrap_or_default(),
-            properties(new).unwrap_or_default(),
-        );
-        let (required_before, required) = (words(&old["required"]), words(&new["required"]));
-        for (name, schema) in &was {
-            match is.get(name) {
-                None => {
-                    let text = format!("no parameter `{}` any more", named(name));
-                    self.add(Direction::Narrower, text);
+            _ => None,
+        };
+        match (keyword.as_str(), value, meant) {
+            (.., Some(meant)) if !around[1..].iter().any(|known| std::ptr::eq(*known, meant)) => {
+                around.push(meant);
+                add_facts(facts, meant, path, around);
+                around.pop();
+            }
+            ("properties", Json::Object(properties), _) => {
+                for (name, schema) in properties {
+                    facts.insert((child(name), PARAMETER.to_owned()), words(&"there".into()));
+                    add_facts(facts, schema, &child(name), around);
                 }
-                Some(now) => self.schemas([schema, now], &named(name), depth + 1),
             }
-        }
-        for name in is.keys() {
-            if !was.contains_key(name) && !required.contains(name) {
-                self.add(
-                    Direction::Wider,
-                    format!("a new parameter `{}`", named(name)),
-                );
+            ("required", Json::Array(names), _) => {
+                for name in names.iter().filter_map(Json::as_str) {
+                    set(child(name), "required", value);
+                }
             }
+            ("items", Json::Object(_), _) => add_facts(facts, value, &child("[]"), around),
+            // They are compared where they are meant.
+            ("$defs" | "definitions", ..) => {}
+            ("const", ..) => set(path.to_owned(), "enum", value),
+            _ => set(path.to_owned(), keyword, value),
         }
-        for name in required.difference(&required_before) {
-            self.add(
-                Direction::Narrower,
-                format!("`{}` is now required", named(name)),
-            );
-        }
-        for name in required_before.difference(&required) {
-            if is.contains_key(name) {
-                self.add(
-                    Direction::Wider,
-                    format!("`{}` is no longer required", named(name)),
-                );
-            }
-        }
-    }
-
-    fn add(&mut self, direction: Direction, what: String) {
-        self.changes.push((direction, what));
     }
 }
 
-/// The keywords of a schema that only limit what it takes.
-const LIMITS: &[&str] = &[
-    "type",
-    "enum",
-    "minimum",
-    "exclusiveMinimum",
-    "minLength",
-    "minItems",
-    "minProperties",
-    "maximum",
-    "exclusiveMaximum",
-    "maxLength",
-    "maxItems",
-    "maxProperties",
-    "pattern",
-    "multipleOf",
-    "uniqueItems",
-    "additionalProperties",
-];
+fn has_values(sides: [&Facts; 2], path: &str) -> bool {
+    sides
+        .iter()
+        .any(|facts| facts.contains_key(&(path.to_owned(), "enum".to_owned())))
+}
+
+/// The keywords that only limit what a schema takes, so that it takes everything without them.
+const LIMITS: &str = "additionalProperties enum exclusiveMaximum exclusiveMinimum maxItems maxLength maxProperties maximum \
+    minItems minLength minProperties minimum multipleOf pattern type uniqueItems";
 
 /// Whether a `wide` limit takes all that a `narrow` one takes; `None` if that can't be told.
-fn takes_all(key: &str, wide: &Json, narrow: &Json) -> Option<bool> {
-    // A schema without the limit takes everything.
-    if wide.is_null() || is_same_json(wide, narrow) {
-        return Some(true);
-    }
-    match key {
-        "type" | "enum" => {
-            let (wide, narrow) = (words(wide), words(narrow));
-            let takes = |word: &String| {
-                wide.contains(word) || (word == "integer" && wide.contains("number"))
-            };
-            Some(!narrow.is_empty() && narrow.iter().all(takes))
+fn takes_all(keyword: &str, wide: &BTreeSet<String>, narrow: &BTreeSet<String>) -> Option<bool> {
+    LIMITS.split_whitespace().find(|known| *known == keyword)?;
+    let one = |words: &BTreeSet<String>| words.first().cloned().unwrap_or_default();
+    let takes =
+        |word: &String| wide.contains(word) || (word == "integer" && wide.contains("number"));
+    match (keyword, one(wide).as_str(), one(narrow).as_str()) {
+        (_, "", _) | ("additionalProperties", "true", _) | ("additionalProperties", _, "false") => {
+            Some(true)
         }
-        "uniqueItems" => Some(*wide == false),
-        "additionalProperties" if *wide == true || *narrow == false => Some(true),
-        _ if narrow.is_null() || *wide == false => Some(false),
-        "additionalProperties" if *narrow == true => Some(false),
-        _ => {
-            let (wide, narrow) = (wide.as_f64()?, narrow.as_f64()?);
-            match key {
-                "multipleOf" => None,
-                key if key.to_lowercase().contains("min") => Some(wide <= narrow),
-                _ => Some(wide >= narrow),
+        (_, _, "") | ("additionalProperties", "false", _) | ("additionalProperties", _, "true") => {
+            Some(false)
+        }
+        ("type" | "enum", ..) => Some(narrow.iter().all(takes)),
+        ("uniqueItems", wide, _) => Some(wide == "false"),
+        (keyword, wide, narrow) => {
+            let (wide, narrow) = (wide.parse::<f64>().ok()?, narrow.parse::<f64>().ok()?);
+            match keyword.to_lowercase() {
+                keyword if keyword.contains("min") => Some(wide <= narrow),
+                keyword if keyword.contains("max") => Some(wide >= narrow),
+                _ => None,
             }
         }
     }
-}
-
-/// A schema in the form that is compared: references and single alternatives are written out, and `const` is an `enum`.
-fn normal(schema: &Json, root: &Json, depth: usize) -> Json {
-    let Some(members) = schema.as_object().filter(|_| depth < MAX_DEPTH) else {
-        return schema.clone();
-    };
-    let mut members = members.clone();
-    let mut parts = Vec::new();
-    if let Some(target) = members.get("$ref").and_then(Json::as_str)
-        && let Some(target) = target.strip_prefix('#').and_then(|path| root.pointer(path))
-    {
-        parts.push(normal(target, root, depth + 1));
-        members.remove("$ref");
-    }
-    if let Some([only]) = members
-        .get("allOf")
-        .and_then(Json::as_array)
-        .map(Vec::as_slice)
-    {
-        parts.push(normal(only, root, depth + 1));
-        members.remove("allOf");
-    }
-    for key in ["anyOf", "oneOf"] {
-        let alternatives = members.get(key).and_then(Json::as_array);
-        let alternatives = alternatives.into_iter().flatten();
-        let alternatives = alternatives.map(|schema| normal(schema, root, depth + 1));
-        let (plain, others): (Vec<Json>, Vec<Json>) = alternatives.partition(is_plain);
-        let mut types: BTreeSet<String> = plain.iter().flat_map(|it| words(&it["type"])).collect();
-        let mut one = match others.as_slice() {
-            [] if !plain.is_empty() => json!({}),
-            // `null` beside it is one more value.
-            [one] if types.iter().all(|kind| kind == "null") && one.is_object() => one.clone(),
-            _ => continue,
-        };
-        if let Some(values) = one["enum"].as_array_mut()
-            && !types.is_empty()
-        {
-            values.push(Json::Null);
-        }
-        let has_type = others.is_empty() || !one["type"].is_null();
-        types.extend(words(&one["type"]));
-        if has_type {
-            one["type"] = types.into_iter().collect();
-        }
-        parts.push(one);
-        members.remove(key);
-    }
-    if let Some(value) = members.remove("const") {
-        members.insert("enum".to_owned(), json!([value]));
-    }
-    for part in parts {
-        for (key, value) in part.as_object().into_iter().flatten() {
-            members.entry(key.clone()).or_insert_with(|| value.clone());
-        }
-    }
-    members.into()
-}
-
-/// Whether a schema says nothing but the type.
-fn is_plain(schema: &Json) -> bool {
-    let keys = schema.as_object().into_iter().flatten();
-    let mut keys = keys.map(|(key, _)| key.as_str());
-    !schema["type"].is_null() && keys.all(|key| matches!(key, "type" | "title" | "description"))
 }
 
 /// A limit as people read it.
-fn listed(limit: &Json) -> String {
-    let words = words(limit).into_iter();
-    let words: Vec<String> = words.map(|word| format!("`{}`", cut(&word, 100))).collect();
+fn listed(words: &BTreeSet<String>) -> String {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| format!("`{}`", cut(word, 100)))
+        .collect();
     match words.is_empty() {
         true => "anything".to_owned(),
         false => words.join(", "),
@@ -347,6 +260,8 @@ fn listed(limit: &Json) -> String {
 /// The words of a list, or the only one. Other values stand as JSON.
 fn words(json: &Json) -> BTreeSet<String> {
     let word = |json: &Json| {
+        let mut json = json.clone();
+        json.sort_all_objects();
         json.as_str()
             .map_or_else(|| json.to_string(), str::to_owned)
     };
@@ -414,26 +329,23 @@ mod tests {
                 object(json!({"a": a}), json!([])),
                 (
                     D::Narrower,
-                    "`a`: the type was `null`, `string`, and is `string`",
+                    "`a`: `type` was `null`, `string`, and is `string`",
                 ),
             ),
             (
                 object(json!({"a": {"enum": ["x"]}}), json!([])),
                 object(json!({"a": {"enum": ["x", "y"]}}), json!([])),
-                (D::Wider, "`a`: the value was `x`, and is `x`, `y`"),
+                (D::Wider, "`a`: `enum` was `x`, and is `x`, `y`"),
             ),
             (
                 object(json!({"a": {"enum": ["x"]}}), json!([])),
                 object(json!({"a": {}}), json!([])),
-                (D::Wider, "`a`: the value was `x`, and is anything"),
+                (D::Wider, "`a`: `enum` was `x`, and is anything"),
             ),
             (
                 object(json!({"a": {"items": a}}), json!([])),
                 object(json!({"a": {"items": {"type": "number"}}}), json!([])),
-                (
-                    D::Narrower,
-                    "`a.[]`: the type was `string`, and is `number`",
-                ),
+                (D::Narrower, "`a.[]`: `type` was `string`, and is `number`"),
             ),
             (
                 object(json!({"a": {"minimum": 1}}), json!([])),
@@ -469,7 +381,7 @@ mod tests {
                     json!([]),
                 ),
                 object(json!({"a": {"const": "x", "type": "string"}}), json!([])),
-                (D::Narrower, "`a`: the value was `x`, `y`, and is `x`"),
+                (D::Narrower, "`a`: `enum` was `x`, `y`, and is `x`"),
             ),
             (
                 object(json!({"a": {"const": "x"}}), json!([])),
@@ -477,19 +389,19 @@ mod tests {
                     json!({"a": {"enum": ["x", "y"], "type": "string"}}),
                     json!([]),
                 ),
-                (D::Wider, "`a`: the value was `x`, and is `x`, `y`"),
+                (D::Wider, "`a`: `enum` was `x`, and is `x`, `y`"),
             ),
             (
                 object(json!({"a": {"items": {"type": "integer"}}}), json!([])),
                 object(json!({"a": {"items": {"type": "number"}}}), json!([])),
-                (D::Wider, "`a.[]`: the type was `integer`, and is `number`"),
+                (D::Wider, "`a.[]`: `type` was `integer`, and is `number`"),
             ),
             (
                 object(json!({"a": {"anyOf": [a, {"type": "null"}]}}), json!([])),
                 object(json!({"a": a}), json!([])),
                 (
                     D::Narrower,
-                    "`a`: the type was `null`, `string`, and is `string`",
+                    "`a`: `type` was `null`, `string`, and is `string`",
                 ),
             ),
             (

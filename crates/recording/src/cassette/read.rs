@@ -3,11 +3,11 @@
 use cuecard_mcp::server::unfit_result;
 use cuecard_source::decode::{Decoded, Input, Items, decode};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_source::document::json_diagnostic;
-use cuecard_source::json::{JsonError, Limits, Node, parse, read_exact, read_value, write_exact};
+use cuecard_source::document::Language;
+use cuecard_source::json::{Limits, Node, parse, read_exact, read_value, write_exact};
 use cuecard_source::reader::{Format, first_character};
 use cuecard_source::value::{Json, Redactor, find_credentials, may_hold_credential};
-use cuecard_source::{SourceFile, Span};
+use cuecard_source::{Mistake, SourceFile, Span};
 use serde::de::DeserializeOwned;
 
 use super::format::{ServerLine, VERSION};
@@ -235,13 +235,14 @@ impl Reader<'_> {
                     self.findings.push(found.at(self.source, self.first(span)));
                 }
                 (_, errors) => self.findings.extend(errors.iter().map(|error| {
-                    let error = JsonError {
+                    let error = Mistake {
                         span: shifted(error.span, span.start),
                         ..error.clone()
                     };
-                    let mut found = json_diagnostic(self.source, &error);
-                    found.code = codes::CASSETTE_INVALID;
-                    found
+                    Diagnostic {
+                        code: codes::CASSETTE_INVALID,
+                        ..error.diagnostic(self.source, Language::Json)
+                    }
                 })),
             }
             // What follows a wrong first line may be anything.

@@ -11,12 +11,12 @@ use super::differences::{Difference, each_difference};
 use super::pairs::pairs;
 use super::parts::{Command, Part, command, reference, template};
 use super::prompt::{Mention, Prompt};
-use super::questions::{Question, once};
+use super::questions::Question;
 use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_secrets};
-use super::spellings::{Heard, MOST_SPELLINGS, Origin};
+use super::spellings::{Index, MOST_SPELLINGS, Origin};
 use super::texts::word_by_word;
 use super::tidy::{Kept, Tidy, ToolKey, tidy, tool_of};
-use super::values::{Source, Weight, is_namesake, is_telling, is_word_of_name, may_name, weight};
+use super::values::{Proof, Source, Weight, is_namesake, is_telling, may_name, proof, weight};
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
 use crate::scenario::{Names, tool_name};
@@ -92,12 +92,12 @@ pub(super) fn build(
         calls: &calls,
         has_second: second.is_some(),
         partners: &partners,
-        heard: Heard::default(),
+        index: Index::default(),
         scenario: Scenario::new(name),
         names: ids,
         variables: HashMap::new(),
         given: Vec::new(),
-        questions: calls.iter().map(|_| Vec::new()).collect(),
+        questions: Vec::new(),
         step: 0,
         key: String::new(),
         enumerated: false,
@@ -119,11 +119,11 @@ pub(super) fn build(
     }
     builder.literals();
     builder
-        .heard
+        .index
         .add(Origin::Quote, &json!(builder.prompt.quoted));
     let prompts = json!(recording.prompts);
-    builder.heard.add(Origin::Prompt, &prompts);
-    builder.heard.add(Origin::Day, &json!(recording.days));
+    builder.index.add(Origin::Prompt, &prompts);
+    builder.index.add(Origin::Day, &json!(recording.days));
     builder.differences();
     for step in 0..calls.len() {
         builder.step = step;
@@ -152,15 +152,14 @@ pub(super) struct Builder<'c, 'r> {
     /// What differs between the recordings, the longest first.
     pub(super) known: Vec<Difference>,
     second_prompt: Option<Prompt>,
-    pub(super) heard: Heard,
+    pub(super) index: Index,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
     pub(super) variables: HashMap<(String, String), String>,
     /// The variables that are no secrets, with their texts in both recordings and the first step that needs them.
     pub(super) given: Vec<(String, [String; 2], usize)>,
-    /// The questions of each step.
-    pub(super) questions: Vec<Vec<Question>>,
+    pub(super) questions: Vec<Question>,
     /// The step that is made, and the parameter that is looked at.
     pub(super) step: usize,
     pub(super) key: String,
@@ -174,76 +173,72 @@ impl<'c, 'r> Builder<'c, 'r> {
     fn literals(&mut self) {
         for call in self.calls {
             super::values::each_leaf(&json!(call.call.arguments), &mut |leaf| {
-                if self.prompt.mentions(leaf) != Mention::Literal {
+                let text = as_text(leaf).into_owned();
+                // In a text an ordinary number may be another one.
+                let is_ordinary = !leaf.is_string()
+                    && (self.has_second || !(is_telling(leaf) || may_name(leaf, "", "")));
+                if self.prompt.mentions(leaf) != Mention::Literal || is_ordinary {
                     return;
                 }
-                let text = as_text(leaf).into_owned();
-                let is_name = match leaf {
-                    Value::String(_) => weight(leaf) < Weight::Middling && !text.contains(' '),
-                    // In a text an ordinary number may be another one.
-                    _ if self.has_second || !(is_telling(leaf) || may_name(leaf, "", "")) => {
-                        return;
+                let is_word = leaf.is_string() && weight(leaf) < Weight::Middling;
+                if !is_word || text.contains(' ') {
+                    let literals = &mut self.prompt.literals;
+                    literals.retain(|known| as_text(known) != text || known.is_number());
+                    if !literals.iter().any(|known| as_text(known) == text) {
+                        literals.push(leaf.clone());
                     }
-                    _ => {
-                        self.prompt.numbers.insert(text.clone(), leaf.clone());
-                        false
-                    }
-                };
-                if !self.prompt.literals.contains(&text) {
-                    match is_name {
-                        true => self.prompt.names.push(text),
-                        false => self.prompt.literals.push(text),
-                    }
+                } else if !self.prompt.literals.contains(leaf) {
+                    self.prompt.names.push(text);
                 }
             });
         }
         // The longest is sought first.
-        self.prompt
-            .literals
-            .sort_by_key(|literal| Reverse(literal.len()));
+        let literals = &mut self.prompt.literals;
+        literals.sort_by_key(|literal| Reverse(as_text(literal).len()));
     }
 
     /// What differs between the recordings is sought inside of texts: what the prompts name, arguments and results.
     fn differences(&mut self) {
-        let mut known: Vec<Difference> = Vec::new();
-        let mut words = HashSet::new();
-        let mut push = |difference: Difference| {
-            let fits =
-                |text: &String| text.len() <= LONGEST_DIFFERENCE && !self.redactor.finds(text);
-            if known.len() < MOST_DIFFERENCES && difference.texts.iter().all(fits) {
-                known.push(difference);
-            }
-        };
-        let mut add = |from_step: usize, values: [&Value; 2]| {
-            each_difference(values, &mut |key, values| {
-                push(Difference::new(key, values, from_step));
-                if let (COMMAND, [Value::String(one), Value::String(other)]) = (key, values) {
-                    let pairs = word_by_word(true, one, other).unwrap_or_default();
-                    for pair in pairs.into_iter().filter(|[one, other]| one != other) {
-                        if words.insert(pair.map(str::to_owned)) {
-                            let values = pair.map(Value::from);
-                            push(Difference::new(key, [&values[0], &values[1]], from_step));
-                        }
-                    }
-                }
-            });
-        };
+        let mut sides: Vec<(usize, [Value; 2])> = Vec::new();
         if let Some(second) = &self.second_prompt
             && second.quoted.len() == self.prompt.quoted.len()
         {
-            add(0, [&json!(self.prompt.quoted), &json!(second.quoted)]);
+            sides.push((0, [json!(self.prompt.quoted), json!(second.quoted)]));
         }
-        let pairs = self.calls.iter().enumerate();
-        let pairs = pairs.filter_map(|(step, kept)| Some((step, kept, self.partner(step)?)));
-        for (_, kept, other) in pairs.clone() {
-            add(
-                0,
-                [&json!(kept.call.arguments), &json!(other.call.arguments)],
-            );
+        let pairs = self.calls.iter().zip(self.partners).enumerate();
+        let pairs = pairs.filter_map(|(step, (kept, other))| Some((step, kept, other.as_ref()?)));
+        let arguments = |kept: &Kept<'_>| json!(kept.call.arguments);
+        sides.extend(
+            pairs
+                .clone()
+                .map(|(_, kept, other)| (0, [arguments(kept), arguments(other)])),
+        );
+        sides.extend(
+            pairs.map(|(step, kept, other)| (step + 1, [kept.value.clone(), other.value.clone()])),
+        );
+        let (mut known, mut words) = (Vec::new(), HashSet::new());
+        for (from_step, [one, other]) in &sides {
+            each_difference([one, other], &mut |key, values| {
+                known.push(Difference::new(key, values, *from_step));
+                let [Value::String(one), Value::String(other)] = values else {
+                    return;
+                };
+                let pairs = word_by_word(true, one, other).filter(|_| key == COMMAND);
+                for pair in pairs
+                    .into_iter()
+                    .flatten()
+                    .filter(|[one, other]| one != other)
+                {
+                    if words.insert(pair.map(str::to_owned)) {
+                        let [one, other] = pair.map(Value::from);
+                        known.push(Difference::new(key, [&one, &other], *from_step));
+                    }
+                }
+            });
         }
-        for (step, kept, other) in pairs {
-            add(step + 1, [&kept.value, &other.value]);
-        }
+        let fits = |text: &String| text.len() <= LONGEST_DIFFERENCE && !self.redactor.finds(text);
+        known.retain(|difference| difference.texts.iter().all(fits));
+        known.truncate(MOST_DIFFERENCES);
         // Of equal ones that which can be used first.
         known.sort_by_key(|known| (Reverse(known.texts[0].len()), known.from_step));
         self.known = known;
@@ -332,7 +327,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             (Origin::Arguments(self.step), &arguments),
             (Origin::Result(self.step), &kept.value),
         ] {
-            self.heard.add(origin, value);
+            self.index.add(origin, value);
         }
         self.scenario.steps.push(step);
     }
@@ -367,9 +362,7 @@ impl<'c, 'r> Builder<'c, 'r> {
                     let other = other.and_then(|other| other.get(idx));
                     self.value(key, item, other)
                 });
-                let written: Vec<Value> = written.collect();
-                self.ask_of_items(key, &written);
-                written.into()
+                written.collect::<Vec<Value>>().into()
             }
             (Value::String(text), None | Some(Value::String(_))) => {
                 let parts = self.text(text, other.and_then(Value::as_str));
@@ -477,115 +470,89 @@ impl<'c, 'r> Builder<'c, 'r> {
 
     /// Where a value was copied from, if that is proved.
     pub(super) fn copy(&mut self, value: &Value, other: Option<&Value>) -> Option<Source> {
-        // What the user named is given.
-        if value == REDACTED || value.as_str().is_some_and(|text| name_of(text).is_some()) {
-            return None;
-        }
-        let weight = weight(value);
         let differs = other.is_some_and(|other| other != value);
-        if weight == Weight::Nothing || (self.enumerated && !differs) {
+        // What the user named is given.
+        let is_named_secret = value == REDACTED || value.as_str().and_then(name_of).is_some();
+        if is_named_secret || weight(value) == Weight::Nothing || (self.enumerated && !differs) {
             return None;
         }
-        let mentioned = self.prompt.mentions(value) == Mention::Literal;
-        let mentioned_again = || {
-            let prompt = self.second_prompt.as_ref().zip(other);
-            prompt.is_none_or(|(prompt, other)| prompt.mentions(other) == Mention::Literal)
-        };
-        let is_given = mentioned && mentioned_again();
+        let second = self.second_prompt.as_ref().zip(other);
+        let is_given = self.prompt.mentions(value) == Mention::Literal
+            && second.is_none_or(|(prompt, other)| prompt.mentions(other) == Mention::Literal);
         // Of what had come before the user said it, the user repeats it.
         let n_seen = self.prompt.calls_before(value);
         if is_given && n_seen == 0 {
             return None;
         }
-        let mut sources = self.heard.sources(value, (self.step, self.converts));
+        let mut sources = self.index.sources(value, (self.step, self.converts));
         if is_given {
             sources.retain(|source| self.calls[source.step].number <= n_seen);
         }
-        let n_sources = sources.len();
+        let was_read = !sources.is_empty();
         if let Some(other) = other {
             sources.retain(|source| self.is_copied_again(source, other));
-            if n_sources > 0 && sources.is_empty() && weight == Weight::Strong {
-                let (key, id) = (&self.key, "the first recording");
-                self.ask_about(
-                    [&as_text(value), id, ""],
-                    format!("`{key}` is a value of an earlier result, of this place in {id} only"),
-                );
-                return None;
-            }
         }
+        let shown = cut(&as_text(value), 60).into_owned();
+        let key = self.key.clone();
         let Some(first) = sources.first().map(|source| source.step) else {
-            if is_given {
+            if was_read && weight(value) == Weight::Strong {
+                let id = "the first recording";
+                let text =
+                    format!("`{key}` is a value of an earlier result, of this place in {id} only");
+                self.ask_about([&as_text(value), id, ""], text);
+            } else if is_given {
                 self.ask_of_repeated(value, n_seen);
             }
             return None;
         };
         sources.retain(|source| source.step == first);
-        let named =
-            |source: &Source| source.regex.is_none() && is_namesake(&self.key, &source.path.name);
-        let is_named = sources.iter().any(named);
+        let is_namesake =
+            |source: &Source| source.regex.is_none() && is_namesake(&key, &source.path.name);
+        let is_named = sources.iter().any(is_namesake);
         if is_named {
-            sources.retain(named);
+            sources.retain(is_namesake);
         }
-        let is_proved = match differs {
-            true => weight == Weight::Strong || is_named || sources.len() == 1,
-            // Nothing else gives the name of a command in the background.
-            false => {
-                let is_sure = weight == Weight::Middling || self.key == "shell_id";
-                weight == Weight::Strong || (is_sure && is_named)
-            }
-        };
         let source = sources.first()?.clone();
-        let (path, id, key) = (
-            source.path.to_string(),
-            self.ids[first].clone(),
-            self.key.clone(),
-        );
-        let shown = cut(&as_text(value), 60).into_owned();
-        if !is_proved {
-            // A short number may be a count; a text or an amount is seldom another one's.
-            if !differs
-                && (is_given
-                    || (is_named && !key.is_empty())
-                    || is_telling(value)
-                    || is_word_of_name(value, &source.path.name)
-                    || may_name(value, &key, &source.path.name))
-            {
+        let proof = match differs {
+            true if is_named || sources.len() == 1 || weight(value) == Weight::Strong => {
+                Proof::Enough
+            }
+            true => Proof::Nothing,
+            false => proof(value, &key, &source.path.name, is_named),
+        };
+        let (id, path) = (self.ids[first].clone(), source.path.to_string());
+        match proof {
+            Proof::Enough => {
+                let twin = sources.get(1).map(|twin| twin.path.to_string());
+                let twin = twin.filter(|twin| twin.len() == path.len() && other.is_none());
+                // Two recordings that take a later one may go through all of them.
+                let place = source.place(&self.calls[first].value);
+                let place = place.filter(|(place, _)| other.is_none() || *place > 1);
+                let doubt = match (twin, place) {
+                    (Some(twin), _) => {
+                        format!("is in `{id}` as `{path}` and as `{twin}`: the first was taken")
+                    }
+                    (None, Some((_, place))) => format!(
+                        "was copied from {place} in the result of `{id}`: will it stand there again?"
+                    ),
+                    (None, None) => return Some(source),
+                };
+                // What is taken is asked about once, whatever is made of it.
+                let taken = [source.regex.as_deref().unwrap_or_default(), &id, &path];
+                self.ask_about(taken, format!("`{key}` {doubt}"));
+                Some(source)
+            }
+            Proof::Nothing if differs || !is_given => None,
+            Proof::Little | Proof::Nothing => {
                 self.ask_about(
                     [&shown, &id, &path],
                     format!(
                         "`{key}` is `{shown}`, as `{path}` of `{id}` was: is it copied from there?"
                     ),
                 );
+                None
             }
-            return None;
         }
-        let result = &self.calls[first].value;
-        let twin = sources.get(1).map(|twin| twin.path.to_string());
-        let twin = twin.filter(|twin| twin.len() == path.len());
-        let of_one = [
-            twin.map(|twin| format!("is in `{id}` as `{path}` and as `{twin}`: the first was taken")),
-            source.is_in_json(result).then(|| {
-                format!("was copied out of JSON in the text of `{id}`: will it stand in the same place again?")
-            }),
-            source.lines_below(result).map(|count| {
-                format!("was copied from the first of {count} lines in the result of `{id}`: will it stand there again?")
-            }),
-        ];
-        let of_one = of_one.into_iter().flatten().filter(|_| other.is_none());
-        // Two recordings that take a later one may go through all of them.
-        let place = source
-            .path
-            .place
-            .filter(|(place, _)| other.is_none() || *place > 1);
-        let of_place = place.map(|(place, count)| {
-            format!("was copied from item {place} of {count} in the result of `{id}`: will it stand there again?")
-        });
-        if let Some(doubt) = of_one.chain(of_place).next() {
-            // What is taken is asked about once, whatever is made of it.
-            let taken = [source.regex.as_deref().unwrap_or_default(), &id, &path];
-            self.ask_about(taken, format!("`{key}` {doubt}"));
-        }
-        Some(source)
     }
 
     /// Whether the second recording has its value at the same place.
@@ -652,7 +619,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             return Err(InferError::NoCalls);
         }
         self.ask_of_variables();
-        let mut questions = once(std::mem::take(&mut self.questions));
+        let mut questions = self.asked();
         if let Some(prompt) = self.recording.prompts.first() {
             let said = cut(prompt.trim(), 2_000);
             let instruction = cuecard_source::value::without_credentials(&said);
@@ -661,7 +628,7 @@ impl<'c, 'r> Builder<'c, 'r> {
                 .metadata
                 .insert("instruction".to_owned(), instruction.into());
         }
-        if self.heard.is_full() || self.known.len() >= MOST_DIFFERENCES {
+        if self.index.is_full() || self.known.len() >= MOST_DIFFERENCES {
             questions.push(Note {
                 text: format!(
                     "the results hold more than {MOST_SPELLINGS} values or words, or more than {MOST_DIFFERENCES} differ: later ones were not looked at"

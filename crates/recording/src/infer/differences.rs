@@ -6,8 +6,8 @@ use cuecard_source::value::as_text;
 use serde_json::Value;
 
 use super::prompt::occurrences;
-use super::spellings::goes_on;
-use super::values::{each_leaf_at, is_date, letters_of};
+use super::spellings::{goes_on, words_of};
+use super::values::{each_leaf_at, letters_of, parts_of};
 
 /// A value at the same place of both recordings, where they differ.
 #[derive(Debug, Clone)]
@@ -167,7 +167,7 @@ fn around_middle(texts: [String; 2]) -> Vec<Piece> {
 }
 
 /// Whether values are in others of the same recordings, however they are written: `ann-lee` in `Mrs. Ann Lee`.
-pub(super) fn resemble(texts: &[String; 2], parts: &[String; 2]) -> bool {
+fn resemble(texts: &[String; 2], parts: &[String; 2]) -> bool {
     let [texts, parts] = [texts, parts].map(|texts| texts.each_ref().map(|it| letters_of(it)));
     let mut pairs = texts.iter().zip(&parts);
     pairs.all(|(text, part)| part.len() >= SHORTEST_MARK && text.contains(part.as_str()))
@@ -176,36 +176,23 @@ pub(super) fn resemble(texts: &[String; 2], parts: &[String; 2]) -> bool {
 /// How much speaks for it that two variables stand for one value: one is in the other, or they share words in each
 /// recording that the other recording has not; 0 is nothing.
 pub(super) fn relation(one: &[String; 2], other: &[String; 2]) -> usize {
-    let [ones, others] = [one, other].map(|texts| texts.each_ref().map(|text| marks(text)));
+    let words = |text: &String| {
+        let words = words_of(text).into_iter().map(|word| word.folded);
+        let words = words.chain(parts_of(text).map(letters_of));
+        let words = words.filter(|word| word.chars().count() >= SHORTEST_MARK);
+        words.collect::<BTreeSet<String>>()
+    };
+    let [ones, others] = [one, other].map(|texts| texts.each_ref().map(words));
     let shared = |side: usize| {
         let shared = ones[side].intersection(&others[side]);
-        let is_own =
-            |mark: &&String| !ones[1 - side].contains(*mark) && !others[1 - side].contains(*mark);
-        shared.filter(is_own).count()
+        shared
+            .filter(|word| !ones[1 - side].contains(*word) && !others[1 - side].contains(*word))
+            .count()
     };
     match resemble(one, other) || resemble(other, one) {
         true => usize::MAX,
         false => shared(0).min(shared(1)),
     }
-}
-
-/// What tells a text from others: its words, whatever stands between them, its dates, and its numbers by their values.
-fn marks(text: &str) -> BTreeSet<String> {
-    let parts = text.split(|letter: char| !letter.is_alphanumeric());
-    let joined = text.split(|letter: char| !letter.is_alphanumeric() && !"-_".contains(letter));
-    let words = parts.chain(joined);
-    let is_long = |word: &&str| word.chars().count() >= SHORTEST_MARK;
-    let words = words.filter(is_long).map(str::to_lowercase);
-    let numbers = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
-    let numbers = numbers.filter_map(|number| number.trim_matches('.').parse::<f64>().ok());
-    let numbers = numbers.map(|number| number.to_string());
-    let is_telling = |number: &String| number.len() >= SHORTEST_MARK;
-    let dates = text.split(|letter: char| !letter.is_ascii_digit() && letter != '-');
-    let dates = dates.filter(|date| is_date(date)).map(str::to_owned);
-    words
-        .chain(numbers.filter(is_telling))
-        .chain(dates)
-        .collect()
 }
 
 /// The shortest word that tells something, in characters.

@@ -12,8 +12,8 @@ use super::passwords::is_state;
 /// A word of a command. What the shell makes is none.
 const WORD: &str = r#"(?:"([^"$`\\]+)"|'([^']+)'|([^\s"'$`\\;|&<>()-][^\s"'$`\\;|&<>()]*))"#;
 
-/// The forms of texts with a secret, `WORD` or a group. A group `name` must name one, and a group `field` must be what a page calls a field
-/// for one.
+/// The forms of texts with a secret, `WORD` or a group. A group `name` must name one, a group `field` must be what a page
+/// calls a field for one, and a `word` must be none that says how a secret is.
 const FORMS: &[&str] = &[
     r"(?:^|\s)--(?P<name>[A-Za-z][A-Za-z0-9-]*)(?:=|\s+)WORD",
     r"\bset\s+(?P<name>[^\s=]+)[\s=]+WORD",
@@ -31,6 +31,9 @@ const FORMS: &[&str] = &[
     r"\s-U\s*[^\s%]+%WORD",
     r"\b(?:(?:cargo|vault)\s+login|ansible-vault\s+encrypt_string)\s+WORD",
     r"\bhtpasswd\s+-\w*b\w*(?:\s+[^\s-]\S*){1,2}\s+WORD",
+    // A line of a file of settings. Those with digits are found wherever they stand.
+    r#"(?m)^[\s-]*["']?(?P<name>[\w.-]+)["']?\s*[:=]\s*["']?(?P<word>[a-z][a-z-]{7,})["']?,?\s*$"#,
+    r#"(?:\bcurl\b[^\n|;]*?\s-b\s*|--cookie[=\s]+|(?i:cookie):\s*)["']?(?P<cookies>[^"'\n$]+)"#,
 ];
 
 /// Programs with their options for secrets that no other program calls so.
@@ -119,43 +122,29 @@ fn in_text(text: &str, visit: &mut impl FnMut(String)) {
         let regexes = forms.map(|form| Regex::new(&form).expect("it is fixed"));
         regexes.collect()
     });
-    /// A line of a file of settings. Those with digits are found wherever they stand.
-    static LINE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r#"(?m)^[\s-]*["']?(?P<name>[\w.-]+)["']?\s*[:=]\s*["']?([a-z][a-z-]{7,})["']?,?\s*$"#,
-        )
-        .expect("it is fixed")
-    });
-    static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?:\bcurl\b[^\n|;]*?\s-b\s*|--cookie[=\s]+|(?i:cookie):\s*)["']?([^"'\n$]+)"#)
-            .expect("it is fixed")
-    });
     in_inputs(text, visit);
     let mut add = |secret: &str| {
         if secret.chars().count() >= SHORTEST_SECRET {
             visit(secret.to_owned());
         }
     };
-    for regex in REGEXES.iter() {
-        for found in regex.captures_iter(text) {
-            let (name, field) = (found.name("name"), found.name("field"));
-            if name.is_none_or(|name| names_credential(name.as_str()))
-                && field.is_none_or(|field| secret_of(field.as_str()).is_some())
-            {
-                let mut groups = found.iter().skip(1).flatten();
-                let secret = groups.find(|group| ![name, field].contains(&Some(*group)));
-                secret.iter().for_each(|secret| add(secret.as_str()));
-            }
+    for found in REGEXES.iter().flat_map(|regex| regex.captures_iter(text)) {
+        let (name, field) = (found.name("name"), found.name("field"));
+        let mut groups = found.iter().skip(1).flatten();
+        let secret = groups.find(|group| ![name, field].contains(&Some(*group)));
+        let is_plain = |word: &str| names_credential(word) || is_state(word);
+        if name.is_some_and(|name| !names_credential(name.as_str()))
+            || field.is_some_and(|field| secret_of(field.as_str()).is_none())
+            || found
+                .name("word")
+                .is_some_and(|word| is_plain(word.as_str()))
+        {
+            continue;
         }
-    }
-    for found in LINE.captures_iter(text) {
-        let is_word = names_credential(&found[2]) || is_state(&found[2]);
-        if names_credential(&found["name"]) && !is_word {
-            add(&found[2]);
+        match found.name("cookies") {
+            Some(all) => cookies(all.as_str()).for_each(&mut add),
+            None => secret.iter().for_each(|secret| add(secret.as_str())),
         }
-    }
-    for found in COOKIES.captures_iter(text) {
-        cookies(&found[1]).for_each(&mut add);
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::build::Builder;
 use super::parts::{Part, without_references};
-use super::prompt::{Mention, Prompt, occurrences};
-use super::spellings::{HeardText, Origin, Run, Word, forms_of, goes_on, words_of};
+use super::prompt::{Mention, occurrences};
+use super::spellings::{IndexedText, Origin, Run, Word, forms_of, goes_on, words_of};
 use super::texts::fragments_of;
 use super::values::{Weight, is_telling as is_telling_value, may_name, number, weight_of_text};
 
@@ -30,9 +30,6 @@ const SHORTEST_SLUG: usize = 6;
 
 /// So much of a value is shown.
 const LONGEST_SHOWN: usize = 60;
-
-/// A shorter text of the prompt may stand inside of any word, in characters.
-const SHORTEST_INSIDE: usize = 4;
 
 /// So many words of a command are the name of its program and what that shall do.
 const WORDS_OF_PROGRAM: usize = 2;
@@ -94,6 +91,28 @@ fn line_of(text: &str, words: &[Word]) -> usize {
     }
 }
 
+/// The words of a command behind the names of programs and of what they shall do, and the compounds in its paths.
+fn words_of_command(text: &str) -> Vec<&str> {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
+    let mut found = Vec::new();
+    for command in text.split([';', '|', '&', '\n']) {
+        let mut n_before = 0;
+        for word in command.split_whitespace() {
+            let is_option = word.starts_with('-');
+            let value = word.split_once('=').map_or(word, |(_, value)| value);
+            let value = value.trim_matches(['"', '\'']);
+            let is_behind = n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len());
+            let is_word = value.starts_with(char::is_alphabetic) && value.chars().all(is_of_word);
+            let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
+            found.extend(compounds.filter(|it| *it != value && it.contains(['-', '_'])));
+            found.extend((is_behind && is_word).then_some(value));
+            // The value of an option is none of these.
+            n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
+        }
+    }
+    found
+}
+
 impl Builder<'_, '_> {
     /// Asks of what stays as it was recorded; of an ordinary number, only if it is written otherwise.
     pub(super) fn ask_of_rest(&mut self, parts: &[Part]) {
@@ -105,62 +124,26 @@ impl Builder<'_, '_> {
             self.ask_of_other_form(text, &[]);
             return;
         }
+        self.ask_of_prompt_words(parts);
         self.ask_of_leftovers(parts);
     }
 
-    /// Asks of single words of the prompt in a command, but for the names of programs and of what they shall do.
-    pub(super) fn ask_of_command_words(&mut self, parts: &[Part]) {
-        if self.key != "command" {
-            return;
-        }
+    /// Asks of single plain words that the user gave and that stand in a longer text, where they may be others: those that
+    /// are whole values elsewhere, and in a command what its program gets.
+    fn ask_of_prompt_words(&mut self, parts: &[Part]) {
         let text = without_references(parts);
-        for command in text.split([';', '|', '&', '\n']) {
-            let mut n_before = 0;
-            for word in command.split_whitespace() {
-                let is_option = word.starts_with('-');
-                let value = word.split_once('=').map_or(word, |(_, value)| value);
-                let value = value.trim_matches(['"', '\'']);
-                let is_of_word = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
-                let is_behind =
-                    n_before >= WORDS_OF_PROGRAM || (is_option && value.len() < word.len());
-                let is_word =
-                    value.starts_with(char::is_alphabetic) && value.chars().all(is_of_word);
-                let compounds = value.split(|letter: char| "/,:=.@".contains(letter));
-                let compounds = compounds.filter(|it| *it != value && it.contains(['-', '_']));
-                for part in compounds.chain((is_behind && is_word).then_some(value)) {
-                    if self.prompt.mentions(&part.into()) == Mention::Word && !self.asked_of(part) {
-                        self.ask_of_held(part, Origin::Prompt, "");
-                    }
-                }
-                // The value of an option is none of these.
-                n_before += if is_option { WORDS_OF_PROGRAM } else { 1 };
-            }
+        let is_held = |name: &&str| *name != text && occurrences(&text, name).next().is_some();
+        let names = self.prompt.names.iter().map(String::as_str);
+        let mut held: Vec<&str> = names.filter(is_held).collect();
+        if self.key == "command" {
+            let is_mentioned = |word: &&str| self.prompt.mentions(&(*word).into()) == Mention::Word;
+            held.extend(words_of_command(&text).into_iter().filter(is_mentioned));
         }
-    }
-
-    /// Asks of what the user gave and that stands in a longer text, where it may be another word: a single plain word, and
-    /// what is a part of a longer word.
-    pub(super) fn ask_of_names(&mut self, parts: &[Part]) {
-        let Prompt {
-            names, literals, ..
-        } = &self.prompt;
-        let is_long = |text: &&String| text.chars().count() >= SHORTEST_INSIDE;
-        let literals = literals.iter().filter(is_long);
-        let given = names
-            .iter()
-            .chain(literals.filter(|text| !self.redactor.finds(text)));
-        let is_held = |given: &&String| {
-            parts.iter().any(|part| match part {
-                Part::Text(text) if names.contains(given) => {
-                    text != *given && occurrences(text, given).next().is_some()
-                }
-                Part::Text(text) => text.contains(given.as_str()),
-                _ => false,
-            })
-        };
-        let held: Vec<String> = given.filter(is_held).cloned().collect();
-        for given in held {
-            self.ask_of_held(&given, Origin::Prompt, "");
+        let held: Vec<String> = held.into_iter().map(str::to_owned).collect();
+        for word in held {
+            if !self.asked_of(&word) {
+                self.ask_of_origin(&word, Origin::Prompt, "");
+            }
         }
     }
 
@@ -199,10 +182,10 @@ impl Builder<'_, '_> {
         };
         let mut at = 0;
         while at < leftover.words.len() {
-            let runs = self.heard.longest(&leftover.words[at..]);
+            let runs = self.index.longest(&leftover.words[at..]);
             let mut n_known = 0;
             let told = runs.iter().find(|run| {
-                if let Origin::Arguments(_) = self.heard.texts[run.text].origin {
+                if let Origin::Arguments(_) = self.index.texts[run.text].origin {
                     n_known = run.n_words.max(n_known);
                 }
                 self.tells(run, at, n_known, &leftover)
@@ -212,13 +195,13 @@ impl Builder<'_, '_> {
                 continue;
             };
             let words = &leftover.words[at..];
-            let own = at..at + self.heard.n_equal(words, run.text, run.at);
+            let own = at..at + self.index.n_equal(words, run.text, run.at);
             at = own.end;
-            let HeardText { origin, path, .. } = &self.heard.texts[run.text];
+            let IndexedText { origin, path, .. } = &self.index.texts[run.text];
             let (origin, path) = (*origin, path.to_string());
             let shown = cut(leftover.shown(own), LONGEST_SHOWN);
             if !self.asked_of(&shown) {
-                self.ask_of_held(&shown, origin, &path);
+                self.ask_of_origin(&shown, origin, &path);
             }
         }
         self.ask_of_other_form(&leftover.text, &covered);
@@ -228,7 +211,7 @@ impl Builder<'_, '_> {
     /// the run was read.
     fn tells(&self, run: &Run, at: usize, n_known: usize, leftover: &Leftover) -> bool {
         let Leftover { text, words, .. } = leftover;
-        let theirs = &self.heard.texts[run.text];
+        let theirs = &self.index.texts[run.text];
         let origin = &theirs.origin;
         let is_news = match origin {
             Origin::Arguments(_) => false,
@@ -280,10 +263,6 @@ impl Builder<'_, '_> {
             let is_slug = run.n_words > 1 && n_letters() >= SHORTEST_SLUG && !has_space;
             is_whole && (is_slug || (may_be && theirs.text == shown))
         };
-        let is_address = || {
-            let is_strong = !has_space && weight_of_text(shown) == Weight::Strong;
-            is_strong && occurrences(&theirs.text, shown).next().is_some()
-        };
         // What was read in lines may be written back: it would replace what stands there then.
         let is_line = || {
             let count = line_of(text, &words[at..]);
@@ -296,10 +275,7 @@ impl Builder<'_, '_> {
             Origin::Prompt => is_telling(),
             Origin::Day => is_whole,
             Origin::Result(_) => {
-                is_telling()
-                    || is_glued()
-                    || is_line()
-                    || ((is_value() || is_address()) && is_unsaid())
+                is_telling() || is_glued() || is_line() || (is_value() && is_unsaid())
             }
             Origin::Arguments(_) => false,
         }
@@ -307,11 +283,11 @@ impl Builder<'_, '_> {
 
     /// Asks of a text all of whose words stand in an earlier result that `fits` and that the agent did not have from itself
     /// before, and says whether there is one.
-    fn ask_of_heard(&mut self, text: &str, fits: impl Fn(usize, &HeardText) -> bool) -> bool {
+    fn ask_of_read(&mut self, text: &str, fits: impl Fn(usize, &IndexedText) -> bool) -> bool {
         let words = words_of(text);
-        let runs = self.heard.longest(&words).into_iter();
+        let runs = self.index.longest(&words).into_iter();
         let whole = runs.filter(|run| run.n_words == words.len());
-        let whole = whole.map(|run| &self.heard.texts[run.text]);
+        let whole = whole.map(|run| &self.index.texts[run.text]);
         let mut news = whole.take_while(|theirs| !matches!(theirs.origin, Origin::Arguments(_)));
         let found = news.find(|theirs| match theirs.origin {
             Origin::Result(step) => fits(step, theirs),
@@ -319,7 +295,7 @@ impl Builder<'_, '_> {
         });
         let found = found.map(|theirs| (theirs.origin, theirs.path.to_string()));
         if let Some((origin, path)) = &found {
-            self.ask_of_held(&cut(text, LONGEST_SHOWN), *origin, path);
+            self.ask_of_origin(&cut(text, LONGEST_SHOWN), *origin, path);
         }
         found.is_some()
     }
@@ -327,7 +303,7 @@ impl Builder<'_, '_> {
     /// Asks of a value that a prompt behind so many calls has, if the result of one of them has it somewhere.
     pub(super) fn ask_of_repeated(&mut self, value: &Value, n_calls: usize) {
         let calls = self.calls;
-        self.ask_of_heard(&as_text(value), |step, _| calls[step].number <= n_calls);
+        self.ask_of_read(&as_text(value), |step, _| calls[step].number <= n_calls);
     }
 
     /// Asks of a text that stands inside of a longer one of an earlier result, and says whether it does.
@@ -338,7 +314,7 @@ impl Builder<'_, '_> {
         };
         let own = self.step;
         fragments_of(text).any(may_be)
-            && self.ask_of_heard(text, |step, theirs| {
+            && self.ask_of_read(text, |step, theirs| {
                 let is_inside = || occurrences(&theirs.text, text).next().is_some();
                 step < own && theirs.text != text && is_inside()
             })
@@ -353,7 +329,7 @@ impl Builder<'_, '_> {
                 let written = &text[range];
                 let mut spellings = spellings.iter();
                 let (theirs, other) =
-                    spellings.find_map(|it| self.heard.in_another_form(it, written))?;
+                    spellings.find_map(|it| self.index.in_another_form(it, written))?;
                 Some((written, theirs.origin, other.to_owned()))
             });
         let Some((written, origin, other)) = found else {
@@ -368,7 +344,7 @@ impl Builder<'_, '_> {
     }
 
     /// Asks of a value that the parameter holds, and something before it at a path.
-    fn ask_of_held(&mut self, value: &str, origin: Origin, path: &str) {
+    fn ask_of_origin(&mut self, value: &str, origin: Origin, path: &str) {
         let (id, name, end) = self.told(origin);
         let rest = match origin {
             Origin::Day => format!("{name}: is it {end}?"),
@@ -378,7 +354,7 @@ impl Builder<'_, '_> {
             Origin::Result(_) if path != "$" => format!(" (`{path}`)"),
             _ => String::new(),
         };
-        self.ask_of_part_of_key(value, &id, &place, &rest);
+        self.ask_of_held(value, &id, &place, &rest);
     }
 
     /// What an origin is to questions, what they call it, and what a value is that comes from it.

@@ -1,7 +1,5 @@
 //! What the user said in the prompt, as far as it can be told from the words around it.
 
-use std::collections::HashMap;
-
 use cuecard_source::value::as_text;
 use serde_json::Value;
 
@@ -15,9 +13,8 @@ const MOST_TEXT: usize = 1 << 20;
 pub(super) struct Prompt {
     text: String,
     /// What stands there in quotes, and words that are no plain words: `acme/web`, `https://…`, `4711`.
-    pub(super) literals: Vec<String>,
-    /// The numbers among them that are whole values of parameters, which are given as numbers.
-    pub(super) numbers: HashMap<String, Value>,
+    /// Numbers among them that are whole values of parameters are given as numbers.
+    pub(super) literals: Vec<Value>,
     /// Single plain words that are whole values of parameters.
     pub(super) names: Vec<String>,
     /// Where each prompt begins in the text, and how many calls there were before it.
@@ -61,8 +58,7 @@ impl Prompt {
         literals.dedup();
         Self {
             text,
-            literals,
-            numbers: HashMap::new(),
+            literals: literals.into_iter().map(Value::from).collect(),
             names: Vec::new(),
             starts,
             quoted,
@@ -84,7 +80,7 @@ impl Prompt {
         };
         let tells = || match value {
             Value::String(text) => {
-                self.literals.iter().any(|literal| literal == text)
+                self.literals.contains(value)
                     || weight(value) >= Weight::Middling
                     || text.trim().contains(char::is_whitespace)
                     || self.is_name(text)

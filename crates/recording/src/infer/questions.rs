@@ -1,6 +1,4 @@
-//! What is asked about, whatever becomes of it.
-
-use std::collections::HashMap;
+//! What is asked about, each once: the first step that it is asked of has it, and names the others.
 
 use cuecard_source::value::Json;
 use serde_json::{Map, Value};
@@ -21,22 +19,35 @@ const MOST_PLACES: usize = 10;
 /// So many variables are compared with each other.
 const MOST_COMPARED: usize = 200;
 
+/// Something that the recording can't tell of a step.
+#[derive(Debug)]
+pub(super) struct Question {
+    step: usize,
+    /// The parameter; empty if it is about the call.
+    key: String,
+    text: String,
+    /// What ends the question behind the values that are held; empty if it is about one value.
+    rest: String,
+    /// The values, each with its origin, such as the id of a step, and its place there; empty where it is not known.
+    subjects: Vec<[String; 3]>,
+    /// The parameters of other steps in which the values are.
+    others: Vec<(String, usize)>,
+}
+
 impl Builder<'_, '_> {
     /// Asks of references in a text that a server reads as a program or as JSON: they are written there as they are.
     pub(super) fn ask_of_code(&mut self, text: &str, parts: &[Part]) {
-        if self.calls[self.step].call.server.is_none() {
-            return;
-        }
-        let Some(name) = parts.iter().find_map(|part| match part {
+        let name = parts.iter().find_map(|part| match part {
             Part::Output(name, _) => Some(name),
             _ => None,
-        }) else {
+        });
+        let is_of_server = self.calls[self.step].call.server.is_some();
+        let (Some(name), key) = (name.filter(|_| is_of_server), &self.key) else {
             return;
         };
         let is_json = || {
             text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok()
         };
-        let key = &self.key;
         let lower = snake(key).to_lowercase();
         if PROGRAMS.split(' ').any(|program| program == lower) {
             self.ask_everywhere(format!(
@@ -45,24 +56,6 @@ impl Builder<'_, '_> {
         } else if is_json() {
             self.ask_everywhere(format!(
                 "`{key}` is JSON in a text, and `{{{{{name}}}}}` is written into it as it is: may it have quotes?"
-            ));
-        }
-    }
-
-    /// Asks of a list all of whose items were copied from one result: the next one may give more, or fewer.
-    pub(super) fn ask_of_items(&mut self, key: &str, items: &[Value]) {
-        let source = |item: &Value| {
-            let inner = item.as_str()?.strip_prefix("{{")?.strip_suffix("}}")?;
-            inner.split_once('.').map(|(id, _)| id.to_owned())
-        };
-        let sources: Option<Vec<String>> = items.iter().map(source).collect();
-        let Some([first, rest @ ..]) = sources.as_deref() else {
-            return;
-        };
-        if !rest.is_empty() && rest.iter().all(|id| id == first) {
-            let count = items.len();
-            self.ask(format!(
-                "all {count} items of `{key}` were copied from the result of `{first}`: are more of them meant if there are more?"
             ));
         }
     }
@@ -99,141 +92,112 @@ impl Builder<'_, '_> {
 
     /// Whether a question of the step is about all of the parameter that is looked at, or about this value in it.
     pub(super) fn asked_of(&self, value: &str) -> bool {
+        let own = (self.key.clone(), self.step + 1);
         let starts = [format!("`{}`", self.key), format!("in `{}`", self.key)];
-        self.questions[self.step].iter().any(|question| {
-            let text = &question.note.text;
-            match &question.subject {
-                Some([known, ..]) => {
-                    question.key == self.key && occurrences(known, value).next().is_some()
-                }
-                None => starts.iter().any(|start| text.starts_with(start)),
+        self.questions.iter().any(|question| {
+            let is_of_step = question.step == own.1;
+            let is_here = (is_of_step && question.key == own.0) || question.others.contains(&own);
+            let mut values = question.subjects.iter().map(|[value, ..]| value);
+            match question.subjects.is_empty() {
+                true => is_of_step && starts.iter().any(|start| question.text.starts_with(start)),
+                false => is_here && values.any(|known| occurrences(known, value).next().is_some()),
             }
         })
     }
 
     /// Asks of the call.
     pub(super) fn ask(&mut self, text: String) {
-        self.push(None, &text, None);
+        self.push(None, &text, "");
     }
 
     /// Asks what has the same answer in each step where it is asked.
     pub(super) fn ask_everywhere(&mut self, text: String) {
         let key = std::mem::take(&mut self.key);
-        self.push(Some([&text, "", ""]), &text, None);
+        self.push(Some([&text, "", ""]), &text, "");
         self.key = key;
     }
 
-    /// Asks of a value in the parameter that is looked at. The subject is this value, its origin, such as the id of a step,
-    /// and its place there: the same in whichever step it is asked; empty where it is not known.
+    /// Asks of a value in the parameter that is looked at. The subject is this value, its origin and its place there: the
+    /// same in whichever step it is asked.
     pub(super) fn ask_about(&mut self, subject: [&str; 3], text: String) {
-        self.push(Some(subject), &text, None);
+        self.push(Some(subject), &text, "");
     }
 
     /// Asks of a value that the parameter holds, with its place in the origin and the rest of the question; values of
     /// which the same is asked are asked about together.
-    pub(super) fn ask_of_part_of_key(
-        &mut self,
-        value: &str,
-        origin: &str,
-        place: &str,
-        rest: &str,
-    ) {
-        let shown = self.without_secrets(&format!("`{value}`{place}"));
-        let text = format!("`{}` holds {shown}", self.key);
-        let held = Some((shown, self.without_secrets(rest)));
-        self.push(Some([value, origin, ""]), &text, held);
+    pub(super) fn ask_of_held(&mut self, value: &str, origin: &str, place: &str, rest: &str) {
+        let text = format!("`{}` holds `{value}`{place}", self.key);
+        self.push(Some([value, origin, ""]), &text, rest);
     }
 
-    fn push(&mut self, subject: Option<[&str; 3]>, text: &str, held: Option<(String, String)>) {
-        let note = Note {
-            step: Some(self.step + 1),
-            tool: tool_name(self.calls[self.step].call),
-            text: self.without_secrets(text),
-            ..Note::default()
-        };
+    fn push(&mut self, subject: Option<[&str; 3]>, text: &str, rest: &str) {
         let key = subject.map_or("", |_| &self.key).to_owned();
-        let questions = &mut self.questions[self.step];
-        if !questions.iter().any(|known| known.note.text == note.text) {
-            questions.push(Question {
-                note,
-                key,
-                subject: subject.map(|parts| parts.map(str::to_owned)),
-                held,
-            });
-        }
-    }
-}
-
-/// Something that the recording can't tell of a step.
-#[derive(Debug)]
-pub(super) struct Question {
-    note: Note,
-    /// The parameter that it is about; empty if it is about the call.
-    key: String,
-    /// The value, its origin and its place there.
-    subject: Option<[String; 3]>,
-    /// The value, and the rest of the question that ends it.
-    held: Option<(String, String)>,
-}
-
-impl Question {
-    /// Whether another one asks the same of another value of the parameter.
-    fn takes(&self, other: &Question) -> bool {
-        let parts = |question: &Question| {
-            let (_, rest) = question.held.clone()?;
-            Some((question.note.step, question.key.clone(), rest))
+        let own = (key, self.step + 1);
+        let [text, rest] = [text, rest].map(|text| self.without_secrets(text));
+        let subject = subject.map(|parts| parts.map(str::to_owned));
+        let is_known = |known: &[String; 3]| {
+            subject.as_ref().is_some_and(|[value, origin, place]| {
+                let is_anywhere = known[2].is_empty() || place.is_empty() || known[2] == *place;
+                [value, origin] == [&known[0], &known[1]] && is_anywhere
+            })
         };
-        parts(self).is_some_and(|own| Some(own) == parts(other))
+        let mut known = self.questions.iter_mut();
+        if let Some(known) = known.find(|known| known.subjects.iter().any(is_known)) {
+            let is_first = (&known.key, known.step) == (&own.0, own.1);
+            if !is_first && !known.others.contains(&own) {
+                known.others.push(own);
+            }
+            return;
+        }
+        let is_same = |known: &Question| known.step == own.1 && known.text == text;
+        if subject.is_none() && self.questions.iter().any(is_same) {
+            return;
+        }
+        match self.questions.last_mut() {
+            Some(last)
+                if !rest.is_empty()
+                    && (&last.key, last.step, &last.rest) == (&own.0, own.1, &rest) =>
+            {
+                let held = text.strip_prefix(&format!("`{}` holds ", own.0));
+                last.text.push_str(&format!(", {}", held.unwrap_or(&text)));
+                last.subjects.extend(subject);
+            }
+            _ => self.questions.push(Question {
+                step: own.1,
+                key: own.0,
+                text,
+                rest,
+                subjects: subject.into_iter().collect(),
+                others: Vec::new(),
+            }),
+        }
     }
-}
 
-/// The questions of all steps, each once: the first step that it is asked of has it, and the others are named.
-pub(super) fn once(questions: Vec<Vec<Question>>) -> Vec<Note> {
-    let mut asked: Vec<(Question, Vec<(String, usize)>)> = Vec::new();
-    // Where those about a value of an origin are.
-    let mut about: HashMap<(String, String), Vec<(String, usize)>> = HashMap::new();
-    for (question, step) in questions
-        .into_iter()
-        .zip(1..)
-        .flat_map(|(questions, step)| questions.into_iter().map(move |question| (question, step)))
-    {
-        let is_taken = asked.last().is_some_and(|(last, _)| last.takes(&question));
-        if let Some([value, origin, place]) = &question.subject {
-            let places = about.entry((value.clone(), origin.clone())).or_default();
-            let is_it = |path: &str| path == place || path.is_empty() || place.is_empty();
-            if let Some((_, known)) = places.iter().find(|(path, _)| is_it(path)) {
-                let (first, others) = &mut asked[*known];
-                let is_first = question.key == first.key && first.note.step == Some(step);
-                let place = (question.key, step);
-                if !is_first && !others.contains(&place) {
-                    others.push(place);
-                }
-                continue;
+    /// The questions of all steps in their order.
+    pub(super) fn asked(&mut self) -> Vec<Note> {
+        let mut questions = std::mem::take(&mut self.questions);
+        questions.sort_by_key(|question| question.step);
+        let notes = questions.into_iter().map(|question| {
+            let mut text = question.text;
+            if !question.rest.is_empty() {
+                text = format!("{text}, {}", question.rest);
             }
-            places.push((place.clone(), asked.len() - usize::from(is_taken)));
-        }
-        match (asked.last_mut(), &question.held) {
-            (Some((last, _)), Some((value, _))) if is_taken => {
-                last.note.text.push_str(&format!(", {value}"));
+            if !question.others.is_empty() {
+                text = format!("{text} (likewise {})", places(&question.others));
             }
-            _ => asked.push((question, Vec::new())),
-        }
-    }
-    let notes = asked
-        .into_iter()
-        .map(|(Question { mut note, held, .. }, others)| {
-            if let Some((_, rest)) = held {
-                note.text = format!("{}, {rest}", note.text);
+            let also = question.others.iter().map(|(_, step)| *step);
+            let mut also: Vec<usize> = also.filter(|step| *step != question.step).collect();
+            also.dedup();
+            Note {
+                step: Some(question.step),
+                also,
+                tool: tool_name(self.calls[question.step - 1].call),
+                text,
+                ..Note::default()
             }
-            if !others.is_empty() {
-                note.text = format!("{} (likewise {})", note.text, places(&others));
-            }
-            let steps = others.iter().map(|(_, step)| *step);
-            note.also = steps.filter(|step| Some(*step) != note.step).collect();
-            note.also.dedup();
-            note
         });
-    notes.collect()
+        notes.collect()
+    }
 }
 
 /// Parameters of steps, in a few words.

@@ -12,7 +12,6 @@ use super::fields::Fields;
 use super::forms::{cookies, each_secret};
 use super::passwords::secrets_in;
 use super::prompt::occurrences;
-use super::values::{each_leaf_at, is_namesake};
 use crate::Recording;
 use crate::marks::{MARK, name_of, plain};
 use crate::scenario::secret_name;
@@ -153,22 +152,6 @@ impl Builder<'_, '_> {
     /// A variable without a default; each secret has its own.
     pub(super) fn secret(&mut self, value: &Value) -> String {
         let is_taken_out = value.as_str() == Some(REDACTED);
-        if is_taken_out {
-            let key = self.key.clone();
-            let step = self.step;
-            let given = (0..step).find_map(|earlier| {
-                let name = member_called(&self.calls[earlier].value, &key)?;
-                Some(format!("{}.{name}", self.ids[earlier]))
-            });
-            if let Some(given) = given {
-                self.ask_about(
-                    [REDACTED, &given, ""],
-                    format!(
-                        "`{key}` was taken out of the recording as a secret: was it copied from `{given}`?"
-                    ),
-                );
-            }
-        }
         // Secrets that were taken out all look the same; their names tell them apart.
         let known = match is_taken_out {
             true => (self.key.clone(), REDACTED.to_owned()),
@@ -186,15 +169,4 @@ impl Builder<'_, '_> {
         let name = given.map_or_else(|| secret_name(key), str::to_owned);
         self.variable_as(known, json!(""), &name)
     }
-}
-
-/// The name of a member of a result that is called so, at any depth, and was taken out as a secret.
-fn member_called(value: &Value, key: &str) -> Option<String> {
-    let mut found = None;
-    each_leaf_at(value, &mut |path, leaf| {
-        if found.is_none() && leaf == REDACTED && is_namesake(key, &path.name) {
-            found = Some(path.name.clone());
-        }
-    });
-    found
 }

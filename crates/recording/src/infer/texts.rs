@@ -6,7 +6,7 @@ use cuecard_source::value::{as_text, cut};
 use serde_json::Value;
 
 use super::build::Builder;
-use super::differences::{Difference, Piece, holds, pieces, resemble};
+use super::differences::{Difference, Piece, holds, pieces, relation};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
 use super::secrets::places_of;
@@ -21,9 +21,6 @@ const MOST_AROUND: usize = 3;
 /// Parameters that hold a program: a value in it is quoted in ways that are not looked into.
 const SCRIPTS: &[&str] = &["function", "expression", "script", "code"];
 
-/// So many words of a variable's value are compared with results.
-const MOST_PARTS: usize = 20;
-
 /// A longer word is no address, in bytes.
 const LONGEST_ADDRESS: usize = 2_000;
 
@@ -33,8 +30,6 @@ impl Builder<'_, '_> {
         let parts = self.parts(text, other);
         // What is the same in two recordings is no copy.
         if other.is_none() {
-            self.ask_of_command_words(&parts);
-            self.ask_of_names(&parts);
             self.ask_of_rest(&parts);
         }
         parts
@@ -175,12 +170,11 @@ impl Builder<'_, '_> {
         }
         let sought = if self.is_opaque(text) { "" } else { text };
         for literal in &self.prompt.literals {
-            let places = occurrences(sought, literal);
-            let number = self.prompt.numbers.get(literal).cloned();
-            let value = number.unwrap_or_else(|| literal.as_str().into());
-            candidates.extend(places.map(|at| (at, value.clone(), Kind::Given)));
+            let text = as_text(literal);
+            let places = occurrences(sought, &text);
+            candidates.extend(places.map(|at| (at, literal.clone(), Kind::Given)));
         }
-        let phrases = self.heard.phrases_in(sought).into_iter();
+        let phrases = self.index.phrases_in(sought).into_iter();
         candidates.extend(phrases.map(|(at, phrase)| (at, Value::from(phrase), Kind::Copied)));
         for (at, word) in fragments_of(sought) {
             // Of the whole text it was looked at before, whatever its form is.
@@ -230,36 +224,21 @@ impl Builder<'_, '_> {
         parts
     }
 
-    /// Asks of a variable's value that an earlier result holds in both recordings, or that holds a part of one.
+    /// Asks of a variable's value that an earlier result holds in both recordings, or of which it holds a part.
     pub(super) fn ask_of_results(&mut self, texts: &[String; 2]) {
-        let is_earlier = |known: &&Difference| (1..=self.step).contains(&known.from_step);
-        let [ones, others] = texts.each_ref().map(|text| fragments_of(text));
-        let same = std::iter::zip(ones, others).map(|((_, one), (_, other))| [one, other]);
-        let differing: Vec<[String; 2]> = same
-            .filter(|[one, other]| one != other)
-            .take(MOST_PARTS)
-            .map(|pair| pair.map(str::to_owned))
-            .collect();
-        let is_it = |known: &&Difference| {
-            let parts = || differing.iter().any(|part| resemble(&known.texts, part));
-            holds(&known.texts, texts)
-                || resemble(texts, &known.texts)
-                || resemble(&known.texts, texts)
-                || parts()
-        };
-        if let Some(known) = self.known.iter().filter(is_earlier).find(is_it) {
+        let mut earlier = self
+            .known
+            .iter()
+            .filter(|known| (1..=self.step).contains(&known.from_step));
+        let known =
+            earlier.find(|known| holds(&known.texts, texts) || relation(&known.texts, texts) > 0);
+        if let Some(known) = known {
             let id = self.ids[known.from_step - 1].clone();
             let (key, shown) = (&self.key, cut(&texts[0], 60));
             let text = format!(
                 "`{key}` has `{shown}`, and the result of `{id}` has it or a part of it, in both recordings: is it copied from there?"
             );
             self.ask_about([&shown, &id, ""], text);
-            return;
-        }
-        for [word, _] in differing {
-            if weight(&word.as_str().into()) == Weight::Strong && self.ask_of_inside(&word) {
-                return;
-            }
         }
     }
 
@@ -274,7 +253,7 @@ impl Builder<'_, '_> {
         let differing = fragments.filter(|(_, word)| occurrences(&texts[1], word).next().is_none());
         for (at, word) in differing {
             let value = Value::from(word);
-            let sources = self.heard.sources(&value, (self.step, false));
+            let sources = self.index.sources(&value, (self.step, false));
             let differences = sources.iter().filter_map(|source| {
                 let other = source.value(&self.partner(source.step)?.value)?;
                 let difference = Difference::new("", [&value, &other], source.step + 1);
@@ -320,7 +299,7 @@ impl Builder<'_, '_> {
             let value = Value::from(word);
             let is_strong = word != text && weight(&value) == Weight::Strong;
             is_strong && {
-                let sources = self.heard.sources(&value, (self.step, false));
+                let sources = self.index.sources(&value, (self.step, false));
                 sources.iter().any(|source| source.regex.is_none())
             }
         })

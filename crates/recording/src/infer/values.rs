@@ -114,19 +114,22 @@ impl Source {
         Some(found.into())
     }
 
-    /// Whether it takes a part of a text that has lists or objects of JSON.
-    pub(super) fn is_in_json(&self, result: &Value) -> bool {
-        let text = self.path.get(result).and_then(Value::as_str);
-        self.regex.is_some() && text.is_some_and(|text| text.contains("\":") && text.contains('{'))
-    }
-
-    /// How many lines the text has of which it takes the beginning, if there are several.
-    pub(super) fn lines_below(&self, result: &Value) -> Option<usize> {
-        self.regex.as_ref().filter(|regex| regex.starts_with('^'))?;
-        let text = self.path.get(result)?.as_str()?;
-        let is_empty = |line: &&str| line.trim().is_empty();
-        let n_lines = text.lines().filter(|line| !is_empty(line)).count();
-        (n_lines > 1).then_some(n_lines)
+    /// The first place in a list of several that leads to it, or where it stands in a text of more than itself, with words
+    /// for it: the next result may have other things there.
+    pub(super) fn place(&self, result: &Value) -> Option<(usize, String)> {
+        let of_list = self
+            .path
+            .place
+            .map(|(place, count)| (place, format!("item {place} of {count}")));
+        of_list.or_else(|| {
+            let (regex, text) = (self.regex.as_ref()?, self.path.get(result)?.as_str()?);
+            let count = text.lines().filter(|line| !line.trim().is_empty()).count();
+            let is_json = text.contains("\":") && text.contains('{');
+            let of_lines = (regex.starts_with('^') && count > 1)
+                .then(|| format!("the first of {count} lines"));
+            let words = is_json.then(|| "JSON in a text".to_owned()).or(of_lines)?;
+            Some((1, words))
+        })
     }
 }
 
@@ -355,11 +358,39 @@ pub(super) fn may_name(value: &Value, parameter: &str, part: &str) -> bool {
 }
 
 /// Whether a plain word may name what a result calls so: `octocat` as the `login` there.
-pub(super) fn is_word_of_name(value: &Value, part: &str) -> bool {
+fn is_word_of_name(value: &Value, part: &str) -> bool {
     const NAMES: &[&str] = &["handle", "login", "name", "slug", "username"];
     const SHORTEST: usize = 5;
     let is_long = |text: &str| text.chars().count() >= SHORTEST;
     NAMES.contains(&part) && value.as_str().is_some_and(is_long)
+}
+
+/// How much it proves that a value of a parameter stands in a result too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// It may be a coincidence.
+    Nothing,
+    /// It is worth a question.
+    Little,
+    /// It is a copy.
+    Enough,
+}
+
+/// How much it proves that a value stands there, by itself and by what parameter and part are called.
+pub(super) fn proof(value: &Value, parameter: &str, part: &str, is_named: bool) -> Proof {
+    let is_worth_a_question = (is_named && !parameter.is_empty())
+        || is_telling(value)
+        || is_word_of_name(value, part)
+        || may_name(value, parameter, part);
+    match weight(value) {
+        Weight::Strong => Proof::Enough,
+        // Nothing else gives the name of a command in the background.
+        _ if is_named && (weight(value) == Weight::Middling || parameter == "shell_id") => {
+            Proof::Enough
+        }
+        _ if is_worth_a_question => Proof::Little,
+        _ => Proof::Nothing,
+    }
 }
 
 /// Whether it is worth a question that a value stands in a result too: an amount, a number of many digits, a text of

@@ -295,8 +295,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
             }
             ids.retain(|id| !message["method"].is_null() || message["id"] != *id);
         }
-        lock(&self.tap).server("", Some(&line));
         self.write(&line).await;
+        lock(&self.tap).server("", Some(&line));
     }
 
     async fn write(&self, line: &[u8]) {

@@ -127,11 +127,10 @@ impl Proxy {
         let number = self.n_requests.fetch_add(1, Ordering::Relaxed);
         let mut exchange = Exchange {
             lane: session.map_or_else(|| format!("#{number}"), str::to_owned),
-            ids: ids(&body),
+            ids: Vec::new(),
             has_session: session.is_some(),
             tap: self.tap.clone(),
         };
-        lock(&exchange.tap).client(&exchange.lane, Some(&body));
         let mut headers = passed_on(&head.headers);
         headers.insert(
             header::ACCEPT_ENCODING,
@@ -152,10 +151,16 @@ impl Proxy {
             .client
             .request(head.method, url)
             .headers(headers)
-            .body(body)
+            .body(body.clone())
             .send();
+        // It is on its way when it is read.
+        let read = async {
+            exchange.ids = ids(&body);
+            lock(&exchange.tap).client(&exchange.lane, Some(&body));
+        };
+        let (sent, ()) = futures::join!(sent, read);
         // A client that follows a redirect goes around the recorder.
-        let received = match sent.await {
+        let received = match sent {
             Ok(received) => redirected(&received).map_or(Ok(received), Err),
             Err(error) => Err(format!("can't be reached: {}", reason(&error))),
         };
@@ -178,15 +183,15 @@ impl Proxy {
         let bytes = received
             .bytes_stream()
             .map_err(|error| io::Error::other(reason(&error)));
-        let mut tee = Tee {
+        let tee = Tee {
             bytes: bytes.boxed(),
             reading,
+            unread: Bytes::new(),
+            is_whole: left == Some(0),
             left,
             exchange,
             stop: self.stop.clone(),
         };
-        // Nobody asks for a body without bytes.
-        tee.read(&[]);
         *answer.body_mut() = Body::from_stream(stream::unfold(Some(tee), Tee::next));
         answer
     }
@@ -250,12 +255,16 @@ impl Reading {
     }
 }
 
-/// A body on its way from the server to the client, which is read before it goes on.
+/// A body on its way from the server to the client. Each piece is read when it has gone on.
 struct Tee {
     bytes: BoxStream<'static, io::Result<Bytes>>,
     reading: Reading,
+    /// The piece that went on last.
+    unread: Bytes,
     /// How many bytes are still to come, if that is known.
     left: Option<u64>,
+    /// Whether all of it has come.
+    is_whole: bool,
     exchange: Exchange,
     stop: CancellationToken,
 }
@@ -263,61 +272,62 @@ struct Tee {
 impl Tee {
     async fn next(tee: Option<Self>) -> Option<(io::Result<Bytes>, Option<Self>)> {
         let mut tee = tee?;
+        tee.read();
         let stop = tee.stop.clone();
         match stop.run_until_cancelled(tee.bytes.next()).await {
             Some(Some(Ok(bytes))) => {
-                tee.read(&bytes);
+                tee.unread = bytes.clone();
+                tee.left = tee.left.map(|left| left.saturating_sub(bytes.len() as u64));
+                tee.is_whole = tee.left == Some(0);
                 Some((Ok(bytes), Some(tee)))
             }
             Some(None) => {
-                tee.finish();
+                tee.is_whole = true;
                 None
             }
             Some(Some(Err(error))) => {
+                let error = (Err(error), None);
                 tee.reading = Reading::Nothing;
-                tee.finish();
-                Some((Err(error), None))
+                tee.is_whole = true;
+                Some(error)
             }
             None => Some((Err(io::Error::other("the recording has ended")), None)),
         }
     }
 
-    fn read(&mut self, bytes: &[u8]) {
+    fn read(&mut self) {
+        let bytes = std::mem::take(&mut self.unread);
         let Exchange { lane, tap, .. } = &self.exchange;
-        match &mut self.reading {
+        let is_too_long = match &mut self.reading {
             Reading::Events(reader) => {
-                let read = reader.read(bytes, |event| {
-                    lock(tap).server(lane, Some(event.data.as_bytes()));
-                });
-                if read.is_err() {
-                    lock(tap).server(lane, None);
-                    self.reading = Reading::Nothing;
-                }
+                let event = |data: &[u8]| lock(tap).server(lane, Some(data));
+                reader
+                    .read(&bytes, |read| event(read.data.as_bytes()))
+                    .is_err()
             }
             Reading::Whole(whole) => {
-                whole.extend_from_slice(bytes);
-                if whole.len() > MAX_FRAME {
-                    lock(tap).server(lane, None);
-                    self.reading = Reading::Nothing;
-                }
+                whole.extend_from_slice(&bytes);
+                whole.len() > MAX_FRAME
             }
-            Reading::Nothing => {}
-        }
-        self.left = self
-            .left
-            .map(|left| left.saturating_sub(bytes.len() as u64));
-        if self.left == Some(0) {
-            self.finish();
+            Reading::Nothing => false,
+        };
+        if is_too_long {
+            lock(tap).server(lane, None);
+            self.reading = Reading::Nothing;
         }
     }
+}
 
-    /// The answer is over, whole or not.
-    fn finish(&mut self) {
+impl Drop for Tee {
+    fn drop(&mut self) {
+        self.read();
         let Exchange { lane, ids, tap, .. } = &self.exchange;
-        let mut tap = lock(tap);
-        if let Reading::Whole(whole) = std::mem::replace(&mut self.reading, Reading::Nothing) {
-            tap.server(lane, Some(&whole));
+        if self.is_whole {
+            let mut tap = lock(tap);
+            if let Reading::Whole(whole) = &self.reading {
+                tap.server(lane, Some(whole));
+            }
+            tap.answer_is_over(lane, ids);
         }
-        tap.answer_is_over(lane, ids);
     }
 }

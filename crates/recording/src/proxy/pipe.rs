@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +22,10 @@ const CHUNK: usize = 64 << 10;
 const GRACE: Duration = Duration::from_secs(2);
 /// How long calls may still take when the client has closed its side.
 const LAST_CALLS: Duration = Duration::from_secs(60);
+/// How long frames wait for others, to be read together.
+const TOGETHER: Duration = Duration::from_millis(2);
+/// How many bytes of each direction pass before it waits for the tap.
+const MOST_WAITING: usize = 32 << 20;
 /// How much of standard error is kept for the end, in bytes.
 const TAIL: usize = 4 << 10;
 /// How many of its lines are told.
@@ -74,42 +79,35 @@ pub async fn run(
         ));
     };
     // What passes waits here, in order, until the tap reads it: no call waits for that.
-    let (passing, passed) = mpsc::channel();
-    let passed = Arc::new(Mutex::new(passed));
+    let (passing, passed) = unbounded_channel();
     let clock = lock(tap).clock;
     let noticing = |sender| {
-        let (passing, mut frames) = (passing.clone(), Frames::default());
+        let (passing, mut frames, mut waiting) = (passing.clone(), Frames::default(), 0);
         move |bytes: &[u8]| {
             let at = clock.now();
             frames.read(bytes, |frame| {
                 let frame = frame.map(<[u8]>::to_vec);
-                // Who reads it is there as long as who sends it.
-                let _ = passing.send(Passed { sender, at, frame });
+                let _ = passing.send(Noted::Frame(Passed { sender, at, frame }));
             });
-        }
-    };
-    let reading = || {
-        let (tap, passed) = (tap.clone(), passed.clone());
-        move || {
-            let passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
-            for frame in passed.try_iter() {
-                lock(&tap).passed(frame);
+            waiting += bytes.len();
+            if waiting > MOST_WAITING {
+                waiting = 0;
+                let _ = read_so_far(&passing).blocking_recv();
             }
         }
     };
+    tokio::spawn(read_together(passed, tap.clone()));
     let tail = Arc::new(Mutex::new(VecDeque::new()));
     let keeping = tail.clone();
     let mut client_ended = pump(
         client.input,
         stdin.into_owned_fd()?,
         noticing(Sender::Client),
-        reading(),
     )?;
     let mut server_ended = pump(
         stdout.into_owned_fd()?,
         client.output,
         noticing(Sender::Server),
-        reading(),
     )?;
     let keep = move |bytes: &[u8]| {
         let mut tail = keeping.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,7 +115,7 @@ pub async fn run(
         let surplus = tail.len().saturating_sub(TAIL);
         tail.drain(..surplus);
     };
-    let errors_ended = pump(stderr.into_owned_fd()?, client.errors, keep, || {})?;
+    let errors_ended = pump(stderr.into_owned_fd()?, client.errors, keep)?;
     let mut n_open = lock(tap).n_open();
     let mut is_client_done = false;
     let is_server_first = tokio::select! {
@@ -133,6 +131,7 @@ pub async fn run(
         }
     };
     if is_client_done {
+        let _ = read_so_far(&passing).await;
         // What is under way when the client says no more is answered, as it would be without us.
         tokio::select! {
             _ = tokio::time::timeout(LAST_CALLS, n_open.wait_for(|open| *open == 0)) => {}
@@ -149,6 +148,7 @@ pub async fn run(
         let _ = errors_ended.await;
     };
     let _ = tokio::time::timeout(GRACE, rest).await;
+    let _ = read_so_far(&passing).await;
     let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
     let tail: Vec<u8> = tail.iter().copied().collect();
     let tail = String::from_utf8_lossy(&tail);
@@ -162,6 +162,38 @@ pub async fn run(
     })
 }
 
+/// What waits for the tap.
+enum Noted {
+    Frame(Passed),
+    /// Who sent it waits until all before it was read.
+    Done(oneshot::Sender<()>),
+}
+
+/// Reads what passes, several frames at a time: to be woken by each one would take time from the call that it belongs to.
+async fn read_together(mut passed: UnboundedReceiver<Noted>, tap: Arc<Mutex<Tap>>) {
+    while let Some(first) = passed.recv().await {
+        if matches!(first, Noted::Frame(_)) {
+            tokio::time::sleep(TOGETHER).await;
+        }
+        let mut next = Some(first);
+        while let Some(noted) = next {
+            match noted {
+                Noted::Frame(frame) => lock(&tap).passed(frame),
+                Noted::Done(done) => drop(done.send(())),
+            }
+            next = passed.try_recv().ok();
+        }
+    }
+}
+
+/// Ends when all that passed so far was read.
+fn read_so_far(passing: &UnboundedSender<Noted>) -> oneshot::Receiver<()> {
+    let (done, is_done) = oneshot::channel();
+    // Who reads it is there as long as who sends it.
+    let _ = passing.send(Noted::Done(done));
+    is_done
+}
+
 /// Why nothing more is passed on.
 #[derive(Debug)]
 enum Stop {
@@ -171,13 +203,12 @@ enum Stop {
     Destination,
 }
 
-/// Passes on what comes, when `before` has seen it, and does `after` then, on a thread of its own: pipes of other programs
-/// are best read and written by calls that wait.
+/// Passes on what comes, when `before` has seen it, on a thread of its own: pipes of other programs are best read and
+/// written by calls that wait.
 fn pump(
     from: OwnedFd,
     to: OwnedFd,
     mut before: impl FnMut(&[u8]) + Send + 'static,
-    after: impl Fn() + Send + 'static,
 ) -> io::Result<oneshot::Receiver<Stop>> {
     let (ends, ended) = oneshot::channel();
     let (mut from, mut to) = (blocking(from)?, blocking(to)?);
@@ -189,9 +220,7 @@ fn pump(
                 match from.read(&mut chunk) {
                     Ok(length @ 1..) => {
                         before(&chunk[..length]);
-                        let written = to.write_all(&chunk[..length]);
-                        after();
-                        if written.is_err() {
+                        if to.write_all(&chunk[..length]).is_err() {
                             break Stop::Destination;
                         }
                     }
@@ -199,7 +228,6 @@ fn pump(
                     Ok(0) | Err(_) => {
                         // The last line may have no end.
                         before(b"\n");
-                        after();
                         break Stop::Source;
                     }
                 }

@@ -140,8 +140,11 @@ pub(super) async fn run(
         let streams = streams.map(|(name, text)| (name, text.trim_end()));
         let said = streams.into_iter().filter(|(_, text)| !text.is_empty());
         failure.notes.extend(said.map(|(name, text)| {
-            let from = text.char_indices().rev().nth(999).map_or(0, |(at, _)| at);
-            format!("{name}: {}", &text[from..])
+            // Behind the mark, a secret of which the beginning is gone is still known.
+            match text.char_indices().rev().nth(999) {
+                Some((from, _)) if from > 0 => format!("{name}: …{}", &text[from..]),
+                _ => format!("{name}: {text}"),
+            }
         }));
         failure.result = Some(result);
         return Err(failure);

@@ -1,7 +1,6 @@
 //! Names of files and folders that programs execute or obey when they are started.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -35,27 +34,25 @@ pub(super) fn is_hidden_config(name: &str) -> bool {
     name.starts_with('.') && !is_like(&["..* *ignore *keep"], &name)
 }
 
-/// The words of all values in the text of a config, in JSON or TOML, whatever is wrong with it: see [`words`].
-pub fn words_of_values(config: &str) -> HashSet<String> {
+/// All texts that are values in a config, in JSON or TOML, whatever is wrong with it.
+pub fn values(config: &str) -> impl Iterator<Item = String> {
     static TEXT: LazyLock<Regex> = LazyLock::new(|| {
         let text = r#"("(?:[^"\\]|\\.)*"|'[^'\n]*')\s*(:?)"#;
         Regex::new(text).expect("a fixed pattern")
     });
     let texts = TEXT.captures_iter(config).map(|found| found.extract().1);
     let values = texts.filter(|[_, colon]| colon.is_empty());
-    let values = values.map(|[written, _]| {
-        serde_json::from_str::<String>(written).unwrap_or_else(|_| written.to_owned())
-    });
-    values
-        .flat_map(|value| words(&value).collect::<Vec<_>>())
-        .collect()
+    values.map(|[written, _]| {
+        let bare = || written[1..written.len() - 1].to_owned();
+        serde_json::from_str::<String>(written).unwrap_or_else(|_| bare())
+    })
 }
 
-/// The words of a text by which it may name a file, and the parts of these between dots: what starts a server names its
+/// The words of a value by which it may name a file, and the parts of these between dots: what starts a server names its
 /// files and modules. An option may stick to one: `-mpkg.server`.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn words(value: &str) -> impl Iterator<Item = String> {
     let is_of_name = |sign: char| sign.is_alphanumeric() || "_-.+@".contains(sign);
-    let words = text.split(move |sign| !is_of_name(sign));
+    let words = value.split(move |sign| !is_of_name(sign));
     let words = words.flat_map(|word| {
         let bare = word.trim_start_matches(['-', '@']);
         let n_letters = if bare.len() + 1 == word.len() {
@@ -70,26 +67,48 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     names.map(folded)
 }
 
-/// Whether the path of a file can be meant by one of these [`words`]: by its name, of code also by the name without its
-/// end and by a folder.
-pub(super) fn is_named(path: &Path, words: &HashSet<String>) -> bool {
-    let mut names = path.iter().map(|name| folded(&name.to_string_lossy()));
-    let name = names.next_back().unwrap_or_default();
+/// The parts of a value that may be paths, and the packages of modules (`pkg` of `pkg.server`). A URL is none.
+pub(super) fn paths(value: &str) -> impl Iterator<Item = &str> {
+    let is_between = |sign: char| sign.is_whitespace() || "'\"=:,;|&<>(){}$`*?[".contains(sign);
+    let values = value.split_whitespace().filter(|it| !it.contains("://"));
+    let parts = values.flat_map(move |value| value.split(is_between));
+    let parts = parts.map(|part| part.trim_start_matches(['-', '@']));
+    let modules = parts.clone().filter_map(|part| match part.contains('/') {
+        false => part.split('.').next(),
+        true => None,
+    });
+    let behind = value.split_once('=').map(|(_, path)| path);
+    let all = parts.chain(modules).chain([value]).chain(behind);
+    all.filter(|path| !path.is_empty() && !path.contains("://"))
+}
+
+/// Whether the name of a file can be meant by one of these [`words`]: with its end or, of code and settings, without.
+pub(super) fn is_named(name: &str, words: &HashSet<String>) -> bool {
+    let name = folded(name);
     let (stem, end) = name.rsplit_once('.').unwrap_or((&name, ""));
-    let is_code = stem.is_empty() || is_in(CODE, end) || end.is_empty();
     // No word has a blank.
     let mut parts = name.split(' ');
     parts.any(|part| words.contains(part))
-        || (is_code && (words.contains(stem) || names.any(|folder| words.contains(&folder))))
+        || ((is_in(CODE, end) || is_in(SETTINGS, end)) && words.contains(stem))
 }
 
-/// The ends of the names of files that are run, or that say how.
+/// Whether a file of this name is run.
+pub(super) fn is_code(name: &str) -> bool {
+    let name = folded(name);
+    name.rsplit_once('.')
+        .is_some_and(|(_, end)| is_in(CODE, end))
+}
+
+/// The ends of the names of files that are run.
 const CODE: &str = "py pyc pyw pyz js cjs mjs ts cts mts jsx tsx rb pl pm php lua sh bash zsh fish ps1 bat cmd exe so dylib dll \
-     node wasm jar class go rs r jl ex exs erl clj groovy kts scala swift json toml yaml yml ini cfg conf env";
+     node wasm jar class go rs r jl ex exs erl clj groovy kts scala swift";
+
+/// Those of files that may say what is run.
+const SETTINGS: &str = "json toml yaml yml ini cfg conf env";
 
 /// A name as lenient file systems of macOS and Windows take it: upper case, blanks and dots at the end, characters that
 /// aren't there.
-fn folded(name: &str) -> String {
+pub(super) fn folded(name: &str) -> String {
     let folded: String = name
         .chars()
         .filter(|character| !matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))

@@ -114,10 +114,10 @@ impl Policy {
         self.places.protect(files);
     }
 
-    /// Data may not write files that these words can mean: those of configs of servers, as
-    /// [`words`](executable_files::words) finds them.
-    pub fn protect_named(&mut self, words: impl IntoIterator<Item = String>) {
-        self.places.protect_named(words);
+    /// Data may not write files that these values can mean: those of configs of servers, as
+    /// [`values`](executable_files::values) finds them.
+    pub fn protect_named(&mut self, values: impl IntoIterator<Item = String>) {
+        self.places.protect_named(values);
     }
 
     /// The absolute path that may be read. A relative one starts at the working directory; `~` is a name like any

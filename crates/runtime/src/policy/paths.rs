@@ -7,9 +7,7 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::executable_files::{
-    decides_what_runs, decides_when_written, is_hidden_config, is_named,
-};
+use super::executable_files::{self, decides_what_runs, decides_when_written, is_hidden_config};
 use super::source::{LINE_ENDS, ends_with_line, line_end_help, name, shown};
 use super::{Refusal, RefusalKind};
 use crate::run_dir::FILES;
@@ -31,10 +29,11 @@ pub(super) struct Places {
     run_dir: Option<PathBuf>,
     is_confined: bool,
     is_read_only: bool,
-    /// Files that this run is made of, which data may not write.
-    protected: HashSet<PathBuf>,
-    /// Words by which files may be meant that it may not write.
+    /// Files that this run is made of, which data may not write, as [`folded_path`] writes them.
+    protected: HashSet<String>,
+    /// Words by which files may be meant that it may not write, and folders with no code that it may.
     words: HashSet<String>,
+    folders_of_code: HashSet<String>,
 }
 
 impl Places {
@@ -75,6 +74,7 @@ impl Places {
             is_read_only,
             protected: HashSet::new(),
             words: HashSet::new(),
+            folders_of_code: HashSet::new(),
             working_directory,
         })
     }
@@ -84,18 +84,39 @@ impl Places {
         let files = files
             .into_iter()
             .filter_map(|file| self.working_directory.join(file).canonicalize().ok());
-        self.protected.extend(files.filter(|file| file.is_file()));
+        let files = files.filter(|file| file.is_file());
+        self.protected.extend(files.map(|file| folded_path(&file)));
     }
 
-    /// Nor files that can be meant by these words.
-    pub(super) fn protect_named(&mut self, words: impl IntoIterator<Item = String>) {
-        self.words.extend(words);
+    /// Nor files that can be meant by these values of a config: by a word of one, by a path, and code by a folder.
+    pub(super) fn protect_named(&mut self, values: impl IntoIterator<Item = String>) {
+        for value in values {
+            self.words.extend(executable_files::words(&value));
+            let paths = executable_files::paths(&value).filter(|path| path.len() < MAX_PATH);
+            // `${workspaceFolder}/dist`
+            let paths = paths.flat_map(|path| [Some(path), path.strip_prefix('/')]);
+            for path in paths.flatten() {
+                // What a link leads to is meant, too.
+                let Ok(leads) = resolve(&self.working_directory.join(path), |_| {}) else {
+                    continue;
+                };
+                if self.folders.iter().any(|(_, it)| leads.starts_with(it)) {
+                    let leads = folded_path(&leads);
+                    self.folders_of_code.insert(leads.clone());
+                    self.protected.insert(leads);
+                }
+            }
+        }
     }
 
-    fn is_protected(&self, path: &Path) -> bool {
-        let folders = self.folders.iter();
-        let below = folders.filter_map(|(_, folder)| path.strip_prefix(folder).ok());
-        self.protected.contains(path) || below.into_iter().any(|path| is_named(path, &self.words))
+    fn is_protected(&self, path: &Path, name: &str) -> bool {
+        let is_below = || {
+            let mut above = path.ancestors();
+            above.any(|folder| self.folders_of_code.contains(&folded_path(folder)))
+        };
+        self.protected.contains(&folded_path(path))
+            || executable_files::is_named(name, &self.words)
+            || (executable_files::is_code(name) && is_below())
     }
 
     /// The run directory, for files of our own.
@@ -247,12 +268,12 @@ impl Places {
             let name = step.file_name().unwrap_or_default().to_string_lossy();
             let decides = match writes {
                 true => {
-                    (step == path && (self.is_protected(step) || is_program(step)))
+                    (step == path && (self.is_protected(step, &name) || is_program(step)))
                         || (is_hidden_config(&name) && !of_author.iter().any(|it| *it == name))
                         || decides_when_written(&name)
                 }
                 false => decides_what_runs(&name),
-            };
+            } || Some(step) == self.run_dir.as_ref();
             let is_chosen = |(named, it): &(PathBuf, PathBuf)| {
                 path.starts_with(it) && (named.starts_with(step) || it.starts_with(step))
             };
@@ -267,6 +288,13 @@ impl Places {
         }
         Ok(())
     }
+}
+
+/// A path as lenient file systems take it.
+fn folded_path(path: &Path) -> String {
+    let names = path.iter().map(|name| name.to_string_lossy());
+    let names: Vec<String> = names.map(|it| executable_files::folded(&it)).collect();
+    names.join("/")
 }
 
 fn refusal(message: String, help: impl Into<String>) -> Refusal {
@@ -760,13 +788,17 @@ mod tests {
             "app.main:app",
             "server-filesystem@1.2.3",
             "./docs",
+            "it's [R&D](1).py",
+            "--file=50%.py",
+            "inner/link.py",
+            "./current",
+            "${workspaceFolder}/bin",
+            "https://api.example.com/mcp/v1",
         ];
         let places = places(&tree, |places| {
-            places.protect_named(
-                values
-                    .into_iter()
-                    .flat_map(super::super::executable_files::words),
-            );
+            symlink("../v2/real.txt", places.root.join("inner/link.py")).expect("linked");
+            symlink("v2", places.root.join("current")).expect("linked");
+            places.protect_named(values.map(str::to_owned));
         });
         for path in [
             "srv.py",
@@ -779,10 +811,18 @@ mod tests {
             "my run.py",
             "dist/index.js",
             "dist/lib/a.mjs",
-            "dist/run",
+            "dist.json",
             "vars/p.env",
             "app/main.py",
             "docs/a.py",
+            "it's [R&D](1).py",
+            "50%.py",
+            "v2/real.txt",
+            "inner/link.py",
+            "current/x.js",
+            "v2/x.js",
+            "bin/x.sh",
+            "BIN/x.SH",
         ] {
             assert!(places.write(&data(path)).is_err(), "{path}");
         }
@@ -791,11 +831,16 @@ mod tests {
             "inner/report.md",
             "docs/page.md",
             "docs/table.csv",
+            "docs/data.json",
+            "dist/new",
             "3.txt",
             "inner/2",
             "other.py",
             "src/util.js",
             "weather/log.txt",
+            "api/index.ts",
+            "src/app/page.tsx",
+            "v2/log.txt",
         ] {
             let found = places.write(&data(path));
             assert!(found.is_ok(), "{path}: {found:?}");
@@ -824,6 +869,13 @@ mod tests {
             let write = places.write(&data(saved.to_str().expect("UTF-8")));
             assert!(write.is_err(), "{runs}");
         }
+        // Whatever the folder of the runs is called: a run that goes on trusts what is written there.
+        let places = places(&tree, |places| {
+            places.run_dir = Some(tree.base.join("root/inner"));
+        });
+        assert!(places.write(&data("inner/x/journal.jsonl")).is_err());
+        assert!(places.read(&data("inner/x/run.json")).is_err());
+        assert!(places.read(&data("inner/x/files/a.png")).is_ok());
     }
 
     #[test]

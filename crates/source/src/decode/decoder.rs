@@ -120,7 +120,7 @@ impl<'a> Decoder<'a> {
         }
         if error.place.is_none() {
             if error.shows_found {
-                error.message.push_str(&found(self.node));
+                error.message.push_str(&self.found());
             }
             let span = match self.node.kind {
                 NodeKind::Object(_) | NodeKind::Array(_) => self.first_character(),
@@ -132,13 +132,21 @@ impl<'a> Decoder<'a> {
         error
     }
 
+    /// What stands there; of a text that is withheld only its kind.
+    fn found(self) -> String {
+        match self.context.input.source.is_withheld() && !self.node.is_null() {
+            true => article(self.node.kind_name()),
+            false => found(self.node),
+        }
+    }
+
     fn first_character(self) -> crate::Span {
         let span = self.context.span(self.node.span);
         first_character(self.context.input.source, span)
     }
 
     fn wrong_type(self, expected: &str) -> DecodeError {
-        let message = format!(" must be {expected}, not {}", found(self.node));
+        let message = format!(" must be {expected}, not {}", self.found());
         let input = self.context.input;
         let doubts = input.yaml.map(|doubts| &**doubts);
         let help = type_help(input.source, doubts, self.node, expected == "a string");

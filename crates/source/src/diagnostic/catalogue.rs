@@ -335,7 +335,6 @@ catalogue! {
     TOOL_UNMAPPED = "T-TOOL-04", "a call of a tool that the agent does not have";
     TOOL_NOT_IN_PROFILE = "T-TOOL-05", "the profile has no entry for a tool";
     TOOL_SIMULATED = "T-TOOL-06", "a tool that is not really run";
-    TOOL_DERIVED = "T-TOOL-07", "a tool is identified only by its arguments";
     ARGUMENT = "X-ARG-01", "invalid argument";
     BROWSER_UNAVAILABLE = "X-BROWSER-01", "no usable browser";
     CASSETTE_INVALID = "X-CAS-01", "invalid cassette of an MCP server";

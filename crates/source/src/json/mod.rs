@@ -4,7 +4,6 @@
 //! mistake in the grammar ends the reading; of the others all are told.
 
 mod comments;
-mod error;
 mod node;
 mod number;
 #[cfg(test)]
@@ -18,7 +17,6 @@ mod tree;
 mod value;
 
 pub use comments::without_comments;
-pub use error::{JsonError, JsonErrorKind};
 pub use node::{Member, Node, NodeKind};
 pub use number::is_large_integer;
 pub(crate) use number::is_out_of_range;
@@ -30,6 +28,8 @@ pub use value::{
     changes, has_inexact_number, mended, read_exact, read_numbers_as_texts, read_value, write_exact,
 };
 
+use crate::mistake::{Mistake, MistakeKind};
+
 /// Bounds on what [`parse`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -38,7 +38,7 @@ pub struct Limits {
     pub max_depth: usize,
     /// Longest text in bytes. Values above 4 GiB count as that, since spans reach no further.
     pub max_bytes: usize,
-    /// After this many errors one more, [`JsonErrorKind::TooManyErrors`], ends the reading.
+    /// After this many mistakes one more, [`MistakeKind::TooMany`], ends the reading.
     pub max_errors: usize,
 }
 
@@ -63,27 +63,32 @@ pub struct Parsed {
     /// The value; `None` if the grammar or a limit is broken. With other errors it is a best effort.
     pub root: Option<Node>,
     /// The mistakes in the order of their places; empty means that the text is valid and `root` is there.
-    pub errors: Vec<JsonError>,
+    pub errors: Vec<Mistake>,
 }
 
 /// Reads one JSON text. Takes time linear in its length, whatever it holds.
 pub fn parse(text: &str, limits: &Limits) -> Parsed {
     let longest = limits.max_bytes.min(u32::MAX as usize);
     if text.len() > longest {
-        let kind = JsonErrorKind::TooLarge {
-            bytes: text.len(),
-            limit: longest,
-        };
+        let message = format!(
+            "the text is {} bytes long; the limit is {longest}",
+            text.len()
+        );
         let span = super::Span::new(0, 0);
+        let mistake = Mistake::new(MistakeKind::TooLarge, span, message, "split the file");
         return Parsed {
             root: None,
-            errors: vec![JsonError { kind, span }],
+            errors: vec![mistake],
         };
     }
     let start = super::byte_order_mark(text);
-    let mark = (start > 0).then(|| JsonError {
-        kind: JsonErrorKind::ByteOrderMark,
-        span: super::Span::new(0, start),
+    let mark = (start > 0).then(|| {
+        let (message, help) = (
+            "the text begins with a byte order mark",
+            "save the file as UTF-8 without a byte order mark",
+        );
+        let span = super::Span::new(0, start);
+        Mistake::new(MistakeKind::ByteOrderMark, span, message, help)
     });
     let mut errors = Vec::from_iter(mark);
     if let Some(mistake) = syntax::first_mistake(text, start) {
@@ -92,16 +97,6 @@ pub fn parse(text: &str, limits: &Limits) -> Parsed {
     }
     let mut builder = tree::Builder::new(text, start, *limits);
     let root = builder.build();
-    // Duplicate keys are found at an object's end, so after what is wrong inside it.
-    builder.errors.sort_by_key(|error| {
-        let is_last = matches!(error.kind, JsonErrorKind::TooManyErrors { .. });
-        (is_last, error.span.start)
-    });
-    errors.append(&mut builder.errors);
+    errors.append(&mut builder.mistakes.sorted());
     Parsed { root, errors }
-}
-
-/// Whether `character` takes no visible room, or only room.
-fn is_invisible(character: char) -> bool {
-    character.is_whitespace() || character.is_control() || crate::value::is_invisible(character)
 }

@@ -2,15 +2,14 @@
 
 use serde::de::IgnoredAny;
 
-use super::error::{JsonError, JsonErrorKind, excerpt, shown};
-use super::is_invisible;
 use crate::Span;
+use crate::mistake::{Mistake, MistakeKind, excerpt, is_invisible};
 
-/// A mistake: where, what, and what to do.
-type Mistake = (Span, String, &'static str);
+/// Where, what, and what to do.
+type Told = (Span, String, &'static str);
 
 /// The first mistake in the grammar, or `None` if the text from `start` on is JSON, but for halves of surrogate pairs.
-pub(super) fn first_mistake(text: &str, start: usize) -> Option<JsonError> {
+pub(super) fn first_mistake(text: &str, start: usize) -> Option<Mistake> {
     let error = serde_json::from_str::<IgnoredAny>(text.get(start..)?).err()?;
     let at = match error.is_eof() {
         true => text.len(),
@@ -19,21 +18,19 @@ pub(super) fn first_mistake(text: &str, start: usize) -> Option<JsonError> {
     let place = Place::new(text, start, at);
     let told = error.to_string();
     if place.n_before == 0 && error.is_eof() {
-        let span = Span::new(at, at);
-        return Some(JsonError {
-            kind: JsonErrorKind::Empty,
+        let (span, message) = (Span::new(at, at), "expected a JSON value");
+        return Some(Mistake::new(
+            MistakeKind::Empty,
             span,
-        });
+            message,
+            "write a value, such as `{}`",
+        ));
     }
     let (span, message, help) = match error.is_eof() {
         true => place.unfinished(),
         false => place.mistake(&told),
     };
-    let help = (!help.is_empty()).then(|| help.to_owned());
-    Some(JsonError {
-        kind: JsonErrorKind::Syntax { message, help },
-        span,
-    })
+    Some(Mistake::new(MistakeKind::Syntax, span, message, help))
 }
 
 /// The byte that a line and a column name; both begin with 1, columns are bytes.
@@ -96,7 +93,7 @@ impl<'text> Place<'text> {
     }
 
     /// What the end of the text leaves open.
-    fn unfinished(&self) -> Mistake {
+    fn unfinished(&self) -> Told {
         if let Some(quote) = self.quote {
             let help = "end it with `\"`; perhaps the file is truncated";
             let span = Span::new(quote, quote + 1);
@@ -125,7 +122,7 @@ impl<'text> Place<'text> {
     }
 
     /// What stands at the place and should not; `told` is what `serde_json` says.
-    fn mistake(&self, told: &str) -> Mistake {
+    fn mistake(&self, told: &str) -> Told {
         if told.starts_with("control character") {
             return self.control_character();
         }
@@ -149,7 +146,7 @@ impl<'text> Place<'text> {
             '{' if rest.starts_with("{{") || last.ends_with('{') => {
                 let start = self.at - usize::from(!rest.starts_with("{{"));
                 if let Some(reference) = reference(&self.text[start..]) {
-                    let message = format!("reference `{}` is not quoted", shown(reference));
+                    let message = format!("reference `{}` is not quoted", excerpt(reference));
                     let help = "write `\"` around it: a string that is one reference keeps the type of its value";
                     return (Span::new(start, start + reference.len()), message, help);
                 }
@@ -223,7 +220,7 @@ impl<'text> Place<'text> {
                 false => {
                     let message = format!(
                         "expected `,` or a closing bracket, found `{}`",
-                        shown(&first.to_string())
+                        excerpt(&first.to_string())
                     );
                     (here, message, "remove it")
                 }
@@ -233,7 +230,7 @@ impl<'text> Place<'text> {
     }
 
     /// What stands where a value or a key belongs.
-    fn word(&self, told: &str) -> Mistake {
+    fn word(&self, told: &str) -> Told {
         let is_end = |character: char| " \t\r\n,:;=[]{}\"".contains(character);
         let before = &self.text[..self.at];
         // `serde_json` may stop within a word.
@@ -245,7 +242,7 @@ impl<'text> Place<'text> {
         let length = rest.find(is_end).unwrap_or(rest.len());
         let word = &rest[..length];
         let span = Span::new(start, start + length.max(1));
-        let said = shown(&excerpt(word));
+        let said = excerpt(word);
         if told.starts_with("key must") {
             return (
                 span,
@@ -280,7 +277,7 @@ impl<'text> Place<'text> {
         (span, message, help)
     }
 
-    fn bracket(&self, here: Span, closer: char) -> Mistake {
+    fn bracket(&self, here: Span, closer: char) -> Told {
         let Some(&innermost) = self.open.last() else {
             let help = "remove it, or look for an extra closing bracket before it";
             return (here, format!("unmatched `{closer}`"), help);
@@ -294,7 +291,7 @@ impl<'text> Place<'text> {
         (here, message, help)
     }
 
-    fn control_character(&self) -> Mistake {
+    fn control_character(&self) -> Told {
         let rest = self.text.get(self.at..).unwrap_or_default();
         // The place may be the character before it.
         let found = rest.char_indices().find(|(_, character)| *character < ' ');
@@ -329,12 +326,12 @@ impl<'text> Place<'text> {
         }
     }
 
-    fn escape(&self) -> Mistake {
+    fn escape(&self) -> Told {
         let before = self.text.get(..=self.at).unwrap_or(self.text);
         let start = before.rfind('\\').unwrap_or(self.at);
         let letter = self.text[start..].chars().nth(1);
         let length = 1 + letter.map_or(0, char::len_utf8);
-        let escape = shown(&self.text[start..start + length]);
+        let escape = excerpt(&self.text[start..start + length]);
         let help = match letter {
             Some('u') => "write four hexadecimal digits after `\\u`, or `\\\\u` for a backslash",
             _ => "write `\\\\` for a backslash",
@@ -347,7 +344,7 @@ impl<'text> Place<'text> {
     }
 }
 
-fn comment(rest: &str, at: usize) -> Mistake {
+fn comment(rest: &str, at: usize) -> Told {
     let length = match rest.starts_with("/*") {
         true => rest.find("*/").map_or(rest.len(), |end| end + 2),
         false => rest.find('\n').unwrap_or(rest.len()),

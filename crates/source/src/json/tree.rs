@@ -1,15 +1,10 @@
 //! The tree of a text that is JSON, with spans: `serde_json` has judged the grammar before, so nothing but what it lets
 //! through can stand here.
 
-use std::collections::HashMap;
-
-use super::error::{JsonError, JsonErrorKind, excerpt};
 use super::number::is_out_of_range;
 use super::{Limits, Member, Node, NodeKind};
 use crate::Span;
-
-/// Objects up to this size are searched for duplicate keys by comparing them all.
-const SMALL_OBJECT: usize = 12;
+use crate::mistake::{Mistake, MistakeKind, Mistakes, excerpt};
 
 /// Builds a tree, with the open arrays and objects on a stack of its own, so that no input can exhaust the machine's.
 pub(super) struct Builder<'text> {
@@ -17,7 +12,7 @@ pub(super) struct Builder<'text> {
     at: usize,
     open: Vec<Open>,
     limits: Limits,
-    pub(super) errors: Vec<JsonError>,
+    pub(super) mistakes: Mistakes,
 }
 
 /// An array or object whose closing bracket was not read yet.
@@ -36,7 +31,7 @@ impl<'text> Builder<'text> {
             at,
             open: Vec::new(),
             limits,
-            errors: Vec::new(),
+            mistakes: Mistakes::new(limits.max_errors),
         }
     }
 
@@ -53,7 +48,9 @@ impl<'text> Builder<'text> {
                 }
                 b']' | b'}' => {
                     let open = self.open.pop()?;
-                    self.report_duplicates(&open.kind)?;
+                    if let NodeKind::Object(members) = &open.kind {
+                        self.mistakes.add_duplicates(members)?;
+                    }
                     let node = Node {
                         kind: open.kind,
                         span: Span::new(open.start, self.at),
@@ -97,10 +94,11 @@ impl<'text> Builder<'text> {
     fn begin(&mut self, byte: u8, start: usize) -> Option<()> {
         let limit = self.limits.max_depth.min(Limits::DEEPEST);
         if self.open.len() + 1 >= limit {
-            self.report(
-                JsonErrorKind::TooDeep { limit },
-                Span::new(start, start + 1),
-            );
+            let message = format!("arrays and objects are nested {limit} deep here");
+            let help = format!("nest less than {limit} deep");
+            let span = Span::new(start, start + 1);
+            let mistake = Mistake::new(MistakeKind::TooDeep, span, message, &help);
+            self.mistakes.add(mistake)?;
             return None;
         }
         let kind = match byte {
@@ -169,7 +167,12 @@ impl<'text> Builder<'text> {
             .zip(literal.bytes())
             .position(|(one, other)| *one != other);
         let half = start + half.unwrap_or_default().saturating_sub(2);
-        self.report(JsonErrorKind::LoneSurrogate, Span::new(half, half + 6))?;
+        self.mistakes.add(Mistake::new(
+            MistakeKind::Syntax,
+            Span::new(half, half + 6),
+            "half of a surrogate pair",
+            "write the whole surrogate pair, as in `\\ud83d\\ude00`, or the character itself",
+        ))?;
         serde_json::from_slice(&whole).ok()
     }
 
@@ -180,10 +183,12 @@ impl<'text> Builder<'text> {
         self.at = start + length;
         let text = rest.get(..length)?;
         if is_out_of_range(text) {
-            let kind = JsonErrorKind::NumberOutOfRange {
-                text: excerpt(text),
-            };
-            self.report(kind, Span::new(start, self.at))?;
+            self.mistakes.add(Mistake::new(
+                MistakeKind::NotJson,
+                Span::new(start, self.at),
+                format!("number `{}` is out of range", excerpt(text)),
+                "the largest number is about `1.7e308`; longer ones can be strings",
+            ))?;
         }
         Some(NodeKind::Number(text.to_owned()))
     }
@@ -191,45 +196,5 @@ impl<'text> Builder<'text> {
     fn word(&mut self, word: &str, kind: NodeKind) -> NodeKind {
         self.at += word.len() - 1;
         kind
-    }
-
-    fn report_duplicates(&mut self, kind: &NodeKind) -> Option<()> {
-        let NodeKind::Object(members) = kind else {
-            return Some(());
-        };
-        let mut first_spans = HashMap::new();
-        for (idx, member) in members.iter().enumerate() {
-            let first = match members.len() <= SMALL_OBJECT {
-                true => {
-                    let mut earlier = members[..idx].iter();
-                    let same = earlier.find(|earlier| earlier.key == member.key);
-                    same.map(|same| same.key_span)
-                }
-                false => {
-                    let first = first_spans
-                        .entry(member.key.as_str())
-                        .or_insert(member.key_span);
-                    (*first != member.key_span).then_some(*first)
-                }
-            };
-            if let Some(first) = first {
-                let key = excerpt(&member.key);
-                self.report(JsonErrorKind::DuplicateKey { key, first }, member.key_span)?;
-            }
-        }
-        Some(())
-    }
-
-    /// Notes a mistake; one too many ends the reading.
-    fn report(&mut self, kind: JsonErrorKind, span: Span) -> Option<()> {
-        let limit = self.limits.max_errors;
-        if self.errors.len() < limit {
-            self.errors.push(JsonError { kind, span });
-            return Some(());
-        }
-        let kind = JsonErrorKind::TooManyErrors { limit };
-        let span = Span::new(self.at, self.at);
-        self.errors.push(JsonError { kind, span });
-        None
     }
 }

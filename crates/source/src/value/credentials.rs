@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::redact::INVISIBLE;
-use super::{Json, REDACTED, Redactor, as_text};
+use super::redact::visible;
+use super::{Json, REDACTED, Redactor, as_text, is_invisible};
 
 /// How many characters a secret has at least. Shorter texts are words and numbers that stand everywhere: to take them
 /// out would take letters out of every message.
@@ -427,7 +427,7 @@ static MARKS: LazyLock<Regex> = LazyLock::new(|| {
         r"://[^\s/<>\x22'`\\]+@",
         r"(?i:(?-u:\b)(?:bearer|basic) +)",
         &format!(
-            r"(?:(?i:{}|password|key|value|confirmation|_pass|_pat|_pin)|Pass|Pat|PIN|Pin)[_-]?[0-9]{{0,3}}[\\\x22'`*\]]*[ \t]*[:=][ \t*]*",
+            r"(?:(?i:{}|password|key|value|confirmation|[_.-](?:pass|pat|pin))|Pass|Pat|PIN|Pin)[_-]?[0-9]{{0,3}}[\\\x22'`*\]]*(?:>|[ \t]*[:=](?:[ \t]*[|>]?-?[ \t]*\r?\n[ \t]+|[ \t*]*))",
             names.replace('_', "[_ -]?"),
         ),
     ];
@@ -452,6 +452,7 @@ pub fn may_hold_credential(text: &str) -> bool {
         || LABEL.is_match(text)
         || COMMANDS.is_match(text)
         || text.contains("\\u00")
+        || (!text.is_ascii() && text.contains(is_invisible))
         || text.contains(HTML_QUOTE)
         || text.contains("\"pass\"")
 }
@@ -509,7 +510,7 @@ static LABEL: LazyLock<Regex> = LazyLock::new(|| {
 /// Adds what is a credential in a text: keys of known providers, passwords in addresses, tokens behind `Bearer`, and values in
 /// JSON, `KEY=value` and `key: value`.
 pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
-    if let Cow::Owned(shown) = INVISIBLE.replace_all(text, "") {
+    if let Cow::Owned(shown) = visible(text) {
         return find_credentials_in_text(&shown, found);
     }
     let mut json_from = 0;
@@ -527,7 +528,7 @@ pub fn find_credentials_in_text(text: &str, found: &mut Vec<String>) {
             find_in_authority(&authority[..authority.len() - 1], found);
         } else if mark.as_str().starts_with("-----") {
             found.extend(private_key(&text[mark.start()..]));
-        } else if mark.as_str().contains([':', '=']) {
+        } else if mark.as_str().contains([':', '=', '>']) {
             has_pair = true;
             find_in_pair(text, mark.range(), rest, found);
         } else if mark.as_str().ends_with(' ') {
@@ -588,7 +589,7 @@ fn private_key(text: &str) -> Option<String> {
 /// Adds the value behind a mark that is a key with its sign, and `rest` what follows it.
 fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<String>) {
     let word = &text[mark.clone()];
-    let is_in_key = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+    let is_in_key = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
     let word_length = word.find(|letter| !is_in_key(letter));
     let word_end = mark.start + word_length.unwrap_or(word.len());
     let is_assigned = word.ends_with('=');
@@ -596,6 +597,13 @@ fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<Stri
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let start = mark.start - before.take_while(is_part).count();
     let key = &text[start..word_end];
+    // `"password" => "x"`
+    let is_arrow = is_assigned && rest.starts_with('>') && word.contains(['"', '\'']);
+    let rest = if is_arrow {
+        rest[1..].trim_start()
+    } else {
+        rest
+    };
     // `==`, `=>` and `::` are operators.
     let is_folder = key.eq_ignore_ascii_case("pwd")
         && rest.trim_start_matches(['"', '\'', '\\']).starts_with('/');
@@ -611,7 +619,23 @@ fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<Stri
         found.extend(is_secret(value, true).then(|| value.to_owned()));
         return;
     }
-    let is_cookie = key.to_ascii_lowercase().ends_with("cookie");
+    // `<password>x</password>`, and YAML with the value on a line of its own.
+    let end = match word.ends_with('>') {
+        true if text[..start].ends_with('<') => Some("</"),
+        true => return,
+        false => word.contains('\n').then_some("\n"),
+    };
+    if let Some(end) = end {
+        let value = rest.split(end).next().unwrap_or_default();
+        let has_end = rest.len() > value.len() || end == "\n";
+        let value = value.trim_end();
+        let may_be_word = word.contains(['>', '|']);
+        let is_one = has_end && !value.contains([':', '\n']) && is_secret(value, may_be_word);
+        found.extend(is_one.then(|| value.to_owned()));
+        return;
+    }
+    let is_query = text[..start].ends_with(['?', '&']) || text[..start].ends_with("amp;");
+    let is_cookie = !is_query && key.to_ascii_lowercase().ends_with("cookie");
     let line = rest.lines().next().unwrap_or_default();
     if is_cookie && line.contains('=') {
         for pair in line.split(';') {
@@ -626,7 +650,6 @@ fn find_in_pair(text: &str, mark: Range<usize>, rest: &str, found: &mut Vec<Stri
         }
         return;
     }
-    let is_query = text[..start].ends_with(['?', '&']) || text[..start].ends_with("amp;");
     let value = secret_value(without_scheme(rest), is_query, is_assigned);
     found.extend(value.map(str::to_owned));
 }
@@ -835,6 +858,14 @@ mod tests {
                 "zQ7kVb9Xw2",
             ),
             ("- name: \"DB_PASSWORD\"\r\n  value: \"letmein\"", "letmein"),
+            ("<user>ann</user><password>letmein</password>", "letmein"),
+            ("db:\n  password:\n    zQ7kVb9Xw2\n", "zQ7kVb9Xw2"),
+            ("token: |-\n  zQ7kVb9Xw2", "zQ7kVb9Xw2"),
+            ("secret: |\n  correcthorse\nuser: ann", "correcthorse"),
+            ("'password' => 'letmein',", "letmein"),
+            ("smtp.pass=zQ7kVb9Xw2", "zQ7kVb9Xw2"),
+            ("pass\u{200b}word: zQ7kVb9Xw2", "zQ7kVb9Xw2"),
+            ("https://h/?cookie=zQ7kVb9Xw2&x=1", "zQ7kVb9Xw2"),
             (
                 "<td>{&quot;password&quot;: &quot;letmein&quot;}</td>",
                 "letmein",
@@ -853,6 +884,10 @@ mod tests {
             "- name: REGION\n  value: eu-west-12345\n",
             "deploy --password $PASSWORD1 --token {{token}}",
             "curl -u $USER1:$PASSWORD1 https://h",
+            "<token> stands for yours1, and if token>limit2 fails",
+            "The password:\n  somewhere in the house",
+            "secret:\n  name1: db-2024-x\n",
+            "lists.map(token => tokens2.has(token))",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }

@@ -10,7 +10,7 @@ use regex::Regex;
 use smallvec::SmallVec;
 
 use super::spelling::{Symbol, encoded, is_special, percent_decoded, readings};
-use super::{Json, SHORTEST_SECRET, printable, turns_direction};
+use super::{Json, SHORTEST_SECRET, is_invisible, printable};
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
@@ -23,11 +23,9 @@ const SHORTEST_LINE: usize = 8;
 const GAP_START: &str = "[…";
 const GAP_END: &str = "…]";
 
-/// What stands behind a line of a file that was cut.
-const CUT_LINE: &str = "... [truncated]";
-
-/// The most bytes of an escaped character.
+/// The most bytes of an escaped character, and of an escape sequence.
 const LONGEST_ESCAPED: usize = 32;
+const LONGEST_SEQUENCE: usize = 256;
 
 /// Replaces every occurrence of a set of secrets, however its characters are escaped.
 #[derive(Clone)]
@@ -124,7 +122,9 @@ impl Filter {
                 at += end;
                 continue;
             }
-            let is_plain = |byte: u8| !is_special(char::from(byte));
+            // Signs that nobody sees may stand between the characters of a secret.
+            let is_plain =
+                |byte: u8| (b' '..=b'~').contains(&byte) && !is_special(char::from(byte));
             match *rest {
                 [first, second, third, ..]
                     if is_plain(first) && is_plain(second) && is_plain(third) =>
@@ -160,21 +160,43 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Escape sequences of terminals, and control characters but for line ends.
-static CONTROLS: LazyLock<Regex> = LazyLock::new(|| controls(r"\x00-\x09\x0b-\x1f"));
-/// The same without tabs and carriage returns.
-pub(super) static INVISIBLE: LazyLock<Regex> =
-    LazyLock::new(|| controls(r"\x00-\x08\x0b\x0c\x0e-\x1f"));
+/// What stands behind the first character of an escape sequence of terminals, whose end may be escaped for JSON.
+const SEQUENCE: &str = r"(?:\[[0-?]*[ !#-/]*[@-\[\]-~]|[\]PX^_](?:[^\x07\x1b]*?(?:\x07|\x1b\\|\\+u0007|\\+u001b\\+)|[^\x07\x1b]*)|[ !#-/]*[0-\[\]-~])";
 
-fn controls(signs: &str) -> Regex {
-    let sequence = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])";
-    let pattern = format!(r"{sequence}|[{signs}\x7f-\u{{9f}}]");
-    Regex::new(&pattern).expect("a fixed pattern")
+/// A text without escape sequences, control characters but for line ends, carriage returns and tabs, and signs that nobody
+/// sees.
+pub(super) fn visible(text: &str) -> Cow<'_, str> {
+    static CONTROLS: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = format!(r"\x1b{SEQUENCE}|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{{9f}}]");
+        Regex::new(&pattern).expect("a fixed pattern")
+    });
+    let shown = CONTROLS.replace_all(text, "");
+    match !shown.is_ascii() && shown.contains(is_invisible) {
+        true => shown.replace(is_invisible, "").into(),
+        false => shown,
+    }
+}
+
+/// Where what nobody sees ends, of which the first character is `symbol`, and what is behind it stands at `at`.
+fn behind_invisible(text: &str, symbol: Symbol, at: usize) -> Option<usize> {
+    static BEHIND: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(&format!("^{SEQUENCE}")).expect("a fixed pattern"));
+    let Symbol::Char(character) = symbol else {
+        return None;
+    };
+    let rest = &text[at..];
+    let near = &rest[..rest.floor_char_boundary(LONGEST_SEQUENCE)];
+    match character {
+        '\u{1b}' => Some(at + BEHIND.find(near).map_or(0, |sequence| sequence.end())),
+        '\n' => None,
+        _ => (character.is_control() || is_invisible(character)).then_some(at),
+    }
 }
 
 /// Where a text was cut, however the mark is escaped.
 static ELLIPSIS: LazyLock<Regex> = LazyLock::new(|| {
-    let marks = r"(?i)…|\\+u2026|&(?:amp;)*(?:hellip|#8230|#x2026);|%(?:25)*E2%(?:25)*80%(?:25)*A6";
+    let marks =
+        r"(?i)…|\.{3}|\\+u2026|&(?:amp;)*(?:hellip|#8230|#x2026);|%(?:25)*E2%(?:25)*80%(?:25)*A6";
     Regex::new(marks).expect("a fixed pattern")
 });
 
@@ -279,11 +301,15 @@ impl Redactor {
                 return !node.children.is_empty();
             }
             for (symbol, end) in readings(text, at) {
-                self.children(node, text, symbol, end, |child| {
+                let mut reach = |child| {
                     if !reached.contains(&child) {
                         reached.push(child);
                     }
-                });
+                };
+                self.children(node, text, symbol, end, &mut reach);
+                if let Some(end) = behind_invisible(text, symbol, end).filter(|_| node_idx > 0) {
+                    reach((node_idx, end));
+                }
             }
             let is_escaped = |child: &(char, usize)| !child.0.is_ascii_alphanumeric();
             is_torn |= node.children.iter().any(is_escaped) && torn(text, at) == Some(text.len());
@@ -301,23 +327,8 @@ impl Redactor {
         self.text_by(text, &|_| mark.to_owned())
     }
 
-    /// `text` with what `mark` says of each secret in its place. If one would be whole without colours and other control
-    /// characters, as a terminal and some files show the text, it goes without them.
+    /// `text` with what `mark` says of each secret in its place.
     fn text_by<'a>(&self, text: &'a str, mark: &dyn Fn(&str) -> String) -> Cow<'a, str> {
-        let redacted = self.written_by(text, mark);
-        let is_control = |character: char| character.is_control() && character != '\n';
-        if self.is_empty() || !redacted.contains(is_control) {
-            return redacted;
-        }
-        let shown = CONTROLS.replace_all(&redacted, "").into_owned();
-        match self.finds(&shown) {
-            true => Cow::Owned(self.written_by(&shown, mark).into_owned()),
-            false => redacted,
-        }
-    }
-
-    /// The same of the text as it is written.
-    fn written_by<'a>(&self, text: &'a str, mark: &dyn Fn(&str) -> String) -> Cow<'a, str> {
         let mut ranges: Vec<Range<usize>> = self.matches(text).chain(self.cut_ends(text)).collect();
         if ranges.is_empty() {
             return Cow::Borrowed(text);
@@ -417,11 +428,15 @@ impl Redactor {
         while !next.is_empty() {
             std::mem::swap(&mut reached, &mut next);
             next.clear();
-            for &(node_idx, at) in &reached {
+            // Behind these it goes on where nothing was seen.
+            let n_seen = reached.len();
+            let mut idx = 0;
+            while let Some(&(node_idx, at)) = reached.get(idx) {
+                idx += 1;
                 let node = &self.nodes[node_idx];
                 let is_whole = |enough| from_idx == 0 || n_characters >= enough;
                 if node.end.is_some_and(is_whole) {
-                    longest = longest.max(Some(at));
+                    longest = longest.max((idx <= n_seen).then_some(at));
                 } else if node.is_enough && from_idx == 0 {
                     longest = longest.max(cut(text, at));
                 }
@@ -431,6 +446,12 @@ impl Redactor {
                             next.push(reached);
                         }
                     });
+                    let hidden = behind_invisible(text, symbol, end).map(|end| (node_idx, end));
+                    let is_new =
+                        |hidden: &(usize, usize)| node_idx > 0 && !reached.contains(hidden);
+                    if let Some(hidden) = hidden.filter(is_new) {
+                        reached.push(hidden);
+                    }
                 }
             }
             n_characters += 1;
@@ -528,14 +549,11 @@ fn behind_bytes(text: &str, at: usize, bytes: &[u8]) -> Option<usize> {
 fn cut(text: &str, at: usize) -> Option<usize> {
     let is_cut = |at: usize| {
         let rest = &text[at..];
+        let rest = rest.strip_prefix(' ').unwrap_or(rest);
         let is_gap = |end: usize| text[end..].starts_with(GAP_START);
         let near = &rest[..rest.floor_char_boundary(LONGEST_ESCAPED)];
         ELLIPSIS.find(near).is_some_and(|mark| mark.start() == 0)
-            || rest.starts_with(CUT_LINE)
-            || rest
-                .strip_prefix(' ')
-                .unwrap_or(rest)
-                .starts_with(GAP_START)
+            || rest.starts_with(GAP_START)
             || behind_line_end(text, at).is_some_and(is_gap)
     };
     if is_cut(at) {
@@ -578,8 +596,7 @@ fn forms(secret: &str) -> Vec<String> {
         forms.push(decoded);
     }
     if !printable(trimmed).eq(trimmed) {
-        let shown = CONTROLS.replace_all(trimmed, "");
-        forms.push(shown.replace(turns_direction, ""));
+        forms.push(visible(trimmed).into_owned());
         forms.push(printable(trimmed).into_owned());
         forms.push(trimmed.split_whitespace().collect::<Vec<_>>().join(" "));
         forms.push(trimmed.replace(['\t', '\n', '\r'], ""));
@@ -596,6 +613,45 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_nobody_sees_hides_no_part_of_a_secret() {
+        let redactor = Redactor::new(["s3cretDeclared99".to_owned()]);
+        for hidden in [
+            "\u{1b}[01;31m\u{1b}[K",
+            "\u{1b}]8;;http://h\u{7}",
+            "\0",
+            "\t",
+            "\r",
+            "\u{7f}",
+            "\u{85}",
+            "\u{ad}",
+            "\u{200b}",
+            "\u{202e}",
+            "\u{feff}",
+        ] {
+            for at in [1, 2, 7, 15] {
+                let (start, end) = "s3cretDeclared99".split_at(at);
+                let text = format!("a {start}{hidden}{end} b");
+                let json = Json::from(text.as_str()).to_string();
+                let all = format!("{json} {}", Json::from(json.as_str()));
+                for text in [text, all] {
+                    let redacted = redactor.text(&text);
+                    assert!(
+                        !redacted.contains(start) || at < 3,
+                        "{text:?}: {redacted:?}"
+                    );
+                    assert!(!redacted.contains(end) || at > 13, "{text:?}: {redacted:?}");
+                    assert!(redacted.contains(REDACTED), "{text:?}: {redacted:?}");
+                }
+            }
+        }
+        let around = "\ta\u{1b}[1m s3cretDeclared99\u{1b}[1m!\r\n";
+        let expected = "\ta\u{1b}[1m [redacted]\u{1b}[1m!\r\n";
+        assert_eq!(redactor.text(around), expected);
+        let visible = "s3cret\nDeclared99 s3cret Declared99";
+        assert_eq!(redactor.text(visible), visible);
+    }
 
     /// A text as another program writes it.
     fn written(text: &str, spelling: char) -> String {
@@ -916,24 +972,6 @@ mod tests {
     fn secrets_are_not_shown() {
         let shown = format!("{:?}", Redactor::new(["hunter2".to_owned()]));
         assert_eq!(shown, "Redactor { secrets: 1, .. }");
-    }
-
-    #[test]
-    fn a_secret_with_colours_in_it_goes_without_them() {
-        let redactor = Redactor::new(["s3cret-token".to_owned()]);
-        for text in [
-            "a\tb: \u{1b}[01;31m\u{1b}[Ks3cret\u{1b}[m\u{1b}[K-token",
-            "a\tb: s3cr\u{7}et-\u{80}token",
-            "a\tb: s3cr\u{1b}]0;x\u{7}et-token",
-        ] {
-            assert_eq!(redactor.text(text), "ab: [redacted]", "{text:?}");
-        }
-        let plain = "\ta\u{1b}[1mb\r\n";
-        assert_eq!(redactor.text(plain), plain);
-        assert_eq!(
-            redactor.text("\ts3cret-token\u{1b}[1m!"),
-            "\t[redacted]\u{1b}[1m!"
-        );
     }
 
     #[test]

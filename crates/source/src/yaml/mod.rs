@@ -5,7 +5,6 @@
 //! are replaced by what they stand for, within a bound. A text that is JSON is read as that. After a mistake of meaning it goes on, so that a person sees
 //! all of them at once; a mistake of syntax ends the reading.
 
-mod error;
 #[cfg(test)]
 mod properties;
 mod reader;
@@ -16,12 +15,11 @@ mod syntax;
 mod tests;
 mod write;
 
-pub use error::{YamlError, YamlErrorKind};
-pub use syntax::SyntaxProblem;
 pub use write::write;
 
 use super::Span;
 use super::json::{Limits, Node};
+use crate::mistake::{Mistake, MistakeKind};
 
 /// Longest text in bytes, whatever the limits say: the scanner holds the tokens of a whole `[…]` or `{…}`.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -32,7 +30,7 @@ pub struct Parsed {
     /// The value. With errors it is a best effort and may be missing.
     pub root: Option<Node>,
     /// All mistakes in the order of their places; empty means that the text is valid and `root` is there.
-    pub errors: Vec<YamlError>,
+    pub errors: Vec<Mistake>,
     /// Texts without quotes that other readers of YAML take for something else, in the order of their places.
     pub doubts: Vec<AmbiguousScalar>,
 }
@@ -59,15 +57,14 @@ pub enum Yaml11Type {
 pub fn parse(text: &str, limits: &Limits) -> Parsed {
     let longest = limits.max_bytes.min(MAX_BYTES);
     if text.len() > longest {
+        let message = format!(
+            "the file is {} bytes long; the limit for YAML is {longest}",
+            text.len()
+        );
+        let (kind, help) = (MistakeKind::TooLarge, "write large documents as JSON");
         return Parsed {
             root: None,
-            errors: vec![YamlError {
-                kind: YamlErrorKind::TooLarge {
-                    bytes: text.len(),
-                    limit: longest,
-                },
-                span: Span::new(0, 0),
-            }],
+            errors: vec![Mistake::new(kind, Span::new(0, 0), message, help)],
             doubts: Vec::new(),
         };
     }

@@ -126,7 +126,10 @@ fn is_sound(text: &str) -> Result<(), TestCaseError> {
             text,
             error
         );
-        for said in [Some(error.message()), error.help()].into_iter().flatten() {
+        for said in [Some(&error.message), error.help.as_ref()]
+            .into_iter()
+            .flatten()
+        {
             prop_assert!(!said.is_empty() && !said.ends_with('.'), "{:?}", said);
             prop_assert!(
                 !said.contains(char::is_control) && said.len() < 1000,

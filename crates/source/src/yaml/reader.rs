@@ -4,16 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks, Tag};
 
-use super::error::{YamlError, YamlErrorKind, excerpt};
 use super::scalar::{Plain, plain};
 use super::spans::{Offsets, after_properties, quoted_end};
-use super::syntax::SyntaxProblem;
+use super::syntax;
 use super::{AmbiguousScalar, Parsed};
 use crate::json::{Limits, Member, Node, NodeKind};
+use crate::mistake::{Mistake, MistakeKind, Mistakes, excerpt};
 use crate::{Span, byte_order_mark};
-
-/// Mappings up to this size are searched for a key by looking at each.
-const SMALL_MAPPING: usize = 12;
 
 /// However large a file is, its aliases stand for no more than so many values.
 const MAX_COPIES: usize = 1_000_000;
@@ -33,7 +30,7 @@ pub(super) struct Reader<'text> {
     /// What the anchors stand for, by the parser's numbers; none while it is not read to its end.
     anchors: HashMap<usize, Anchored>,
     copies_left: usize,
-    errors: Vec<YamlError>,
+    mistakes: Mistakes,
     doubts: Vec<AmbiguousScalar>,
     is_over: bool,
 }
@@ -84,7 +81,7 @@ impl<'text> Reader<'text> {
             root: None,
             anchors: HashMap::new(),
             copies_left: copies(text.len()),
-            errors: Vec::new(),
+            mistakes: Mistakes::new(limits.max_errors),
             doubts: Vec::new(),
             is_over: false,
         }
@@ -100,15 +97,19 @@ impl<'text> Reader<'text> {
             match event {
                 Ok((Event::DocumentStart(_), marks)) if n_documents > 0 => {
                     let start = self.offsets.byte(&marks.start);
-                    self.report(YamlErrorKind::SeveralDocuments, self.character(start));
+                    self.report(
+                        MistakeKind::NotJson,
+                        self.character(start),
+                        "unexpected second document",
+                        "a file contains one document: remove the `---`",
+                    );
                     break;
                 }
                 Ok((Event::DocumentStart(_), _)) => n_documents += 1,
                 Ok((event, marks)) => self.event(event, &marks),
                 Err(error) => {
                     let at = self.offsets.byte(error.marker());
-                    let problem = SyntaxProblem::new(error.info());
-                    self.report(YamlErrorKind::Syntax(problem), self.character(at));
+                    self.add(syntax::mistake(error.info(), self.character(at)));
                     self.root = None;
                     break;
                 }
@@ -118,20 +119,22 @@ impl<'text> Reader<'text> {
                 break;
             }
         }
-        if self.root.is_none() && self.errors.is_empty() {
-            self.report(YamlErrorKind::Empty, Span::new(0, 0));
+        if self.root.is_none() && self.mistakes.is_empty() {
+            let help = "write the document, or name another file";
+            self.report(
+                MistakeKind::Empty,
+                Span::new(0, 0),
+                "the file is empty",
+                help,
+            );
         }
         self.done()
     }
 
-    fn done(mut self) -> Parsed {
-        self.errors.sort_by_key(|error| {
-            let is_last = matches!(error.kind, YamlErrorKind::TooManyErrors { .. });
-            (is_last, error.span.start)
-        });
+    fn done(self) -> Parsed {
         Parsed {
             root: self.root,
-            errors: self.errors,
+            errors: self.mistakes.sorted(),
             doubts: self.doubts,
         }
     }
@@ -146,10 +149,17 @@ impl<'text> Reader<'text> {
             if self.is_over {
                 break;
             }
-            let kind = YamlErrorKind::ControlCharacter { character };
-            self.report(kind, Span::new(at, at + 1));
+            self.report(
+                MistakeKind::Syntax,
+                Span::new(at, at + 1),
+                format!(
+                    "the control character U+{:04X} is not allowed in YAML",
+                    u32::from(character)
+                ),
+                "remove it, or write it as an escape in double quotes: \"\\u0000\"",
+            );
         }
-        !self.errors.is_empty()
+        !self.mistakes.is_empty()
     }
 
     fn event(&mut self, event: Event<'_>, marks: &Marks) {
@@ -194,10 +204,12 @@ impl<'text> Reader<'text> {
             let properties = self.text.get(start..value_start).unwrap_or_default();
             let at = properties.find('!').unwrap_or(0);
             let written = properties[at..].split_whitespace().next().unwrap_or("!");
-            let kind = YamlErrorKind::Tag {
-                tag: excerpt(written),
-            };
-            self.report(kind, Span::new(start + at, start + at + written.len()));
+            self.report(
+                MistakeKind::NotJson,
+                Span::new(start + at, start + at + written.len()),
+                format!("unsupported tag `{}`", excerpt(written)),
+                "remove it; text that begins with `!` needs quotes",
+            );
         }
         value_start
     }
@@ -217,7 +229,8 @@ impl<'text> Reader<'text> {
         };
         if self.expects_key() {
             if is_plain && text.is_empty() {
-                self.report(YamlErrorKind::MissingKey, span);
+                let help = "write the key, or put the text in quotes";
+                self.report(MistakeKind::Syntax, span, "expected a key before `:`", help);
                 self.set_next(Next::Dropped);
                 return;
             }
@@ -240,13 +253,15 @@ impl<'text> Reader<'text> {
                 string()
             }
             Some(Plain::NotFinite) => {
-                let text = excerpt(text);
-                self.report(YamlErrorKind::NotFinite { text }, span);
+                let message = format!("`{}` can't be represented in JSON", excerpt(text));
+                let help = "put it in quotes if text is meant";
+                self.report(MistakeKind::NotJson, span, message, help);
                 string()
             }
             Some(Plain::OutOfRange) => {
-                let text = excerpt(text);
-                self.report(YamlErrorKind::NumberOutOfRange { text }, span);
+                let message = format!("the number `{}` is too large", excerpt(text));
+                let help = "put it in quotes to keep it as text";
+                self.report(MistakeKind::NotJson, span, message, help);
                 string()
             }
         };
@@ -292,8 +307,7 @@ impl<'text> Reader<'text> {
     fn open(&mut self, start: usize, anchor: usize, content: Content) {
         let limit = self.max_depth();
         if self.open.len() + 1 >= limit {
-            self.report(YamlErrorKind::TooDeep { limit }, self.character(start));
-            self.is_over = true;
+            self.too_deep(limit, self.character(start));
             return;
         }
         self.open.push(Open {
@@ -327,7 +341,7 @@ impl<'text> Reader<'text> {
                 merged,
                 ..
             } => {
-                self.report_duplicates(&members);
+                self.is_over |= self.mistakes.add_duplicates(&members).is_none();
                 merge(&mut members, merged);
                 NodeKind::Object(members)
             }
@@ -338,14 +352,14 @@ impl<'text> Reader<'text> {
 
     fn alias(&mut self, anchor: usize, span: Span) {
         let Some(anchored) = self.anchors.get(&anchor) else {
-            self.report(YamlErrorKind::AliasInItself, span);
+            let help = "refer to another anchor";
+            self.report(MistakeKind::Alias, span, "recursive alias", help);
             self.finish(null(span), 0);
             return;
         };
         let limit = self.max_depth();
         if self.open.len() + anchored.height >= limit {
-            self.report(YamlErrorKind::TooDeep { limit }, span);
-            self.is_over = true;
+            self.too_deep(limit, span);
             return;
         }
         let weight = anchored.weight;
@@ -372,7 +386,10 @@ impl<'text> Reader<'text> {
             }
             None => {
                 let limit = copies(self.text.len());
-                self.report(YamlErrorKind::TooManyCopies { limit }, span);
+                let message =
+                    format!("the aliases in this file expand to more than {limit} values");
+                let help = "write out what is needed, without anchors and aliases";
+                self.report(MistakeKind::Alias, span, message, help);
                 self.is_over = true;
                 false
             }
@@ -415,7 +432,8 @@ impl<'text> Reader<'text> {
             Next::Key => {
                 *next = Next::Dropped;
                 let span = self.character(node.span.start as usize);
-                self.report(YamlErrorKind::KeyNotText, span);
+                let message = "a key must be text, not a list or a mapping";
+                self.report(MistakeKind::NotJson, span, message, "put the key in quotes");
             }
             Next::Value(key, key_span) => members.push(Member {
                 key,
@@ -432,48 +450,28 @@ impl<'text> Reader<'text> {
                 {
                     merged.extend(items);
                 }
-                _ => self.report(YamlErrorKind::BadMerge, node.span),
+                _ => self.report(
+                    MistakeKind::Alias,
+                    node.span,
+                    "`<<` can only merge a mapping or a list of mappings",
+                    "write `<<: *name` with the anchor of a mapping, or put the key in quotes",
+                ),
             },
         }
     }
 
-    fn report_duplicates(&mut self, members: &[Member]) {
-        let mut duplicates = Vec::new();
-        if members.len() <= SMALL_MAPPING {
-            for (idx, member) in members.iter().enumerate() {
-                let first = members[..idx].iter().find(|one| one.key == member.key);
-                duplicates.extend(first.map(|first| (first.key_span, member)));
-            }
-        } else {
-            let mut firsts = HashMap::with_capacity(members.len());
-            for member in members {
-                let first = *firsts.entry(member.key.as_str()).or_insert(member.key_span);
-                if first != member.key_span {
-                    duplicates.push((first, member));
-                }
-            }
-        }
-        for (first, member) in duplicates {
-            let kind = YamlErrorKind::DuplicateKey {
-                key: excerpt(&member.key),
-                first,
-            };
-            self.report(kind, member.key_span);
-        }
+    fn too_deep(&mut self, limit: usize, span: Span) {
+        let message = format!("lists and mappings are nested more than {limit} levels deep");
+        self.report(MistakeKind::TooDeep, span, message, "reduce the nesting");
+        self.is_over = true;
     }
 
-    fn report(&mut self, kind: YamlErrorKind, span: Span) {
-        let limit = self.limits.max_errors;
-        if self.errors.len() > limit {
-            return;
-        }
-        let is_last = self.errors.len() == limit;
-        let kind = match is_last {
-            true => YamlErrorKind::TooManyErrors { limit },
-            false => kind,
-        };
-        self.is_over |= is_last;
-        self.errors.push(YamlError { kind, span });
+    fn report(&mut self, kind: MistakeKind, span: Span, message: impl Into<String>, help: &str) {
+        self.add(Mistake::new(kind, span, message, help));
+    }
+
+    fn add(&mut self, mistake: Mistake) {
+        self.is_over |= self.mistakes.add(mistake).is_none();
     }
 
     /// The character at `at`; of no length at the end of a line or of the text.

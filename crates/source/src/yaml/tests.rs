@@ -19,7 +19,7 @@ fn value(text: &str) -> serde_json::Value {
 
 /// The only mistake of `text`, with the text under its span.
 #[track_caller]
-fn mistake(text: &str) -> (YamlErrorKind, &str) {
+fn mistake(text: &str) -> (MistakeKind, &str) {
     let parsed = read(text);
     assert_eq!(parsed.errors.len(), 1, "{text}: {:?}", parsed.errors);
     let error = parsed.errors.into_iter().next().expect("one");
@@ -28,9 +28,10 @@ fn mistake(text: &str) -> (YamlErrorKind, &str) {
 }
 
 #[track_caller]
-fn syntax(text: &str, problem: SyntaxProblem, under: &str) {
-    let (kind, marked) = mistake(text);
-    assert_eq!(kind, YamlErrorKind::Syntax(problem), "{text}");
+fn said(text: &str, message: &str, under: &str) {
+    let (_, marked) = mistake(text);
+    let found = &read(text).errors[0].message;
+    assert!(found.contains(message), "{text}: {found}");
     assert_eq!(marked, under, "{text}");
 }
 
@@ -120,9 +121,9 @@ fn aliases_and_merges_stand_for_what_they_name() {
             "one": {"a": 1, "b": 2}, "quoted": {"<<": 1}, "key": "name", "name": 6
         })
     );
-    assert_eq!(mistake("a: {<<: 1}"), (YamlErrorKind::BadMerge, "1"));
-    assert_eq!(mistake("a: &a [*a]"), (YamlErrorKind::AliasInItself, "*a"));
-    syntax("a: *b", SyntaxProblem::UnknownAlias, "*");
+    said("a: {<<: 1}", "can only merge a mapping", "1");
+    said("a: &a [*a]", "recursive alias", "*a");
+    assert_eq!(mistake("a: *b"), (MistakeKind::Alias, "*"));
 }
 
 #[test]
@@ -132,80 +133,58 @@ fn aliases_are_bounded() {
         let items = vec![format!("*{of}"); 10].join(",");
         bomb.push_str(&format!("{name}: &{name} [{items}]\n"));
     }
-    let parsed = read(&bomb);
-    let limit = copies_of(&bomb);
-    assert_eq!(
-        parsed.errors[0].kind,
-        YamlErrorKind::TooManyCopies { limit }
-    );
-    assert_eq!(parsed.root, None);
+    let too_many = |text: &str| {
+        let parsed = read(text);
+        let limit = format!("expand to more than {} values", 10_000 + text.len());
+        assert!(parsed.errors[0].message.contains(&limit));
+        assert_eq!(parsed.errors[0].kind, MistakeKind::Alias);
+        assert_eq!(parsed.root, None);
+    };
+    too_many(&bomb);
 
     let long = format!(
         "a: &a {}\nb: [{}]\n",
         "x".repeat(100_000),
         vec!["*a"; 1000].join(",")
     );
-    assert_eq!(
-        read(&long).errors[0].kind,
-        YamlErrorKind::TooManyCopies {
-            limit: copies_of(&long)
-        }
-    );
+    too_many(&long);
 
     let (open, close) = ("[".repeat(70), "]".repeat(70));
     let tower = format!("a: &a {open}{close}\nb: {open}*a{close}\n");
-    assert_eq!(
-        mistake(&tower),
-        (YamlErrorKind::TooDeep { limit: 128 }, "*a")
-    );
-}
-
-fn copies_of(text: &str) -> usize {
-    10_000 + text.len()
+    assert_eq!(mistake(&tower), (MistakeKind::TooDeep, "*a"));
 }
 
 #[test]
 fn what_json_lacks_is_refused() {
-    let tag = |tag: &str| YamlErrorKind::Tag {
-        tag: tag.to_owned(),
-    };
-    assert_eq!(mistake("a: !include x.yaml"), (tag("!include"), "!include"));
-    assert_eq!(mistake("a: &b !!str 1"), (tag("!!str"), "!!str"));
-    assert_eq!(mistake("a: !!map\n  b: 1"), (tag("!!map"), "!!map"));
-    let text = ".inf".to_owned();
-    assert_eq!(
-        mistake("a: .inf"),
-        (YamlErrorKind::NotFinite { text }, ".inf")
-    );
-    let text = "1e999".to_owned();
-    assert_eq!(
-        mistake("a: 1e999"),
-        (YamlErrorKind::NumberOutOfRange { text }, "1e999")
-    );
-    assert_eq!(
-        mistake("a: 1\n---\nb: 2"),
-        (YamlErrorKind::SeveralDocuments, "-")
-    );
-    assert_eq!(mistake("? [a, b]\n: 1"), (YamlErrorKind::KeyNotText, "["));
-    assert_eq!(mistake("{ : 1 }").0, YamlErrorKind::MissingKey);
-    assert_eq!(
-        mistake("a: \0b"),
-        (YamlErrorKind::ControlCharacter { character: '\0' }, "\0")
-    );
+    for (text, message, under) in [
+        (
+            "a: !include x.yaml",
+            "unsupported tag `!include`",
+            "!include",
+        ),
+        ("a: &b !!str 1", "unsupported tag `!!str`", "!!str"),
+        ("a: !!map\n  b: 1", "unsupported tag `!!map`", "!!map"),
+        ("a: .inf", "`.inf` can't be represented", ".inf"),
+        ("a: 1e999", "the number `1e999` is too large", "1e999"),
+        ("a: 1\n---\nb: 2", "unexpected second document", "-"),
+        ("? [a, b]\n: 1", "a key must be text", "["),
+    ] {
+        said(text, message, under);
+        assert_eq!(mistake(text).0, MistakeKind::NotJson, "{text}");
+    }
+    said("{ : 1 }", "expected a key before `:`", "");
+    said("a: \0b", "the control character U+0000", "\0");
     for empty in ["", "\n", "# only a comment\n", "\u{feff}"] {
-        assert_eq!(mistake(empty), (YamlErrorKind::Empty, ""), "{empty:?}");
+        assert_eq!(mistake(empty), (MistakeKind::Empty, ""), "{empty:?}");
     }
     assert_eq!(root("---\n").kind, NodeKind::Null);
 }
 
 #[test]
 fn duplicate_keys_are_refused_in_small_and_large_mappings() {
-    let key = "a".to_owned();
-    let first = Span::new(0, 1);
-    assert_eq!(
-        mistake("a: 1\n'a': 2"),
-        (YamlErrorKind::DuplicateKey { key, first }, "'a'")
-    );
+    let text = "a: 1\n'a': 2";
+    assert_eq!(mistake(text), (MistakeKind::DuplicateKey, "'a'"));
+    assert_eq!(read(text).errors[0].first, Some(Span::new(0, 1)));
     let mut large: String = (0..40).map(|n| format!("k{n}: {n}\n")).collect();
     large.push_str("k7: 1\n");
     assert_eq!(mistake(&large).1, "k7");
@@ -233,25 +212,22 @@ fn mistakes_of_meaning_are_found_together() {
 
 #[test]
 fn mistakes_of_syntax_are_said_in_plain_words() {
-    syntax("a:\n\t- b", SyntaxProblem::Tab, "-");
-    syntax("title: one: two", SyntaxProblem::ColonInText, ":");
-    syntax("a: 'b\nc: d\n", SyntaxProblem::UnclosedQuote, "'");
-    syntax("a: 'b' c\n", SyntaxProblem::AfterQuote, "c");
-    syntax("a: \"\\d\"\n", SyntaxProblem::BadEscape, "\"");
-    syntax("a: [1, 2\nb: 3\n", SyntaxProblem::Flow, ":");
-    syntax("a: ]\n", SyntaxProblem::StrayBracket, "]");
-    syntax("a: @b\n", SyntaxProblem::NeedsQuotes, "@");
-    syntax("a: 1\nb\nc: 2\n", SyntaxProblem::NoColon, "c");
-    syntax("a:\n  b: 1\n c: 2\n", SyntaxProblem::Indentation, "c");
-    syntax("a: - b\n", SyntaxProblem::Entry, "-");
-    syntax("[a]\nb\n", SyntaxProblem::AfterValue, "b");
+    said("a:\n\t- b", "tabs can", "-");
+    said("title: one: two", "a second `: `", ":");
+    said("a: 'b\nc: d\n", "unterminated", "'");
+    said("a: 'b' c\n", "after a quoted string", "c");
+    said("a: \"\\d\"\n", "invalid escape", "\"");
+    said("a: [1, 2\nb: 3\n", "expected `,` or a closing", ":");
+    said("a: ]\n", "unmatched closing", "]");
+    said("a: @b\n", "can't start like this", "@");
+    said("a: 1\nb\nc: 2\n", "expected `:` after", "c");
+    said("a:\n  b: 1\n c: 2\n", "inconsistent indentation", "c");
+    said("a: - b\n", "a list item is not allowed", "-");
+    said("[a]\nb\n", "after the end of the value", "b");
     let deep = "[".repeat(100_000);
-    assert_eq!(
-        mistake(&deep).0,
-        YamlErrorKind::Syntax(SyntaxProblem::TooDeep)
-    );
+    assert_eq!(mistake(&deep).0, MistakeKind::TooDeep);
     let deep = "- ".repeat(100_000);
-    assert_eq!(mistake(&deep).0, YamlErrorKind::TooDeep { limit: 128 });
+    assert_eq!(mistake(&deep).0, MistakeKind::TooDeep);
 }
 
 #[test]
@@ -282,7 +258,7 @@ fn length_and_errors_are_bounded() {
     assert_eq!(parse("a: 1", &limits).errors, []);
     assert_eq!(
         parse("a: 12", &limits).errors[0].kind,
-        YamlErrorKind::TooLarge { bytes: 5, limit: 4 }
+        MistakeKind::TooLarge
     );
     let limits = Limits {
         max_errors: 2,
@@ -290,8 +266,5 @@ fn length_and_errors_are_bounded() {
     };
     let parsed = parse("[.nan, .nan, .nan, .nan]", &limits);
     assert_eq!(parsed.errors.len(), 3);
-    assert_eq!(
-        parsed.errors[2].kind,
-        YamlErrorKind::TooManyErrors { limit: 2 }
-    );
+    assert_eq!(parsed.errors[2].kind, MistakeKind::TooMany);
 }

@@ -1,6 +1,7 @@
 //! JSON and YAML.
 
-use cuecard_source::json::{self, JsonErrorKind, Limits, Node, NodeKind, string_span};
+use cuecard_source::MistakeKind;
+use cuecard_source::json::{self, Limits, Node, NodeKind, string_span};
 use cuecard_source::yaml;
 use serde_json::Value;
 
@@ -33,17 +34,15 @@ pub fn json(text: &str) {
         assert_eq!(ours, theirs);
         assert_eq!(ours.to_string(), theirs.to_string(), "the order of members");
     } else if theirs.is_ok() {
-        let is_duplicate =
-            |kind: &JsonErrorKind| matches!(kind, JsonErrorKind::DuplicateKey { .. });
         let errors = &parsed.errors;
-        assert!(
-            errors.iter().all(|error| is_duplicate(&error.kind)),
-            "{errors:?}"
-        );
+        let is_duplicate = errors
+            .iter()
+            .all(|error| error.kind == MistakeKind::DuplicateKey);
+        assert!(is_duplicate, "{errors:?}");
     }
     for error in &parsed.errors {
         assert!(text.get(error.span.range()).is_some(), "{error:?}");
-        assert_plain(&error.message(), error.help().as_deref());
+        assert_plain(&error.message, error.help.as_deref());
     }
     let Some(root) = &parsed.root else { return };
     assert_places(text, root);
@@ -71,7 +70,7 @@ pub fn yaml(text: &str) {
     }
     for error in &parsed.errors {
         assert!(text.get(error.span.range()).is_some(), "{error:?}");
-        assert_plain(&error.message(), error.help().as_deref());
+        assert_plain(&error.message, error.help.as_deref());
     }
     if let Some(root) = &parsed.root {
         assert_places(text, root);

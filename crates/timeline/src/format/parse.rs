@@ -3,11 +3,11 @@
 use super::loader::key_path;
 use cuecard_source::detect::{FileKind, detect, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::document::first_place;
+use cuecard_source::document::Language;
 use cuecard_source::json::{Limits, Node, NodeKind};
 use cuecard_source::reader::first_character;
-use cuecard_source::yaml::{self, AmbiguousScalar, SyntaxProblem, YamlError, YamlErrorKind};
-use cuecard_source::{SourceFile, Span};
+use cuecard_source::yaml::{self, AmbiguousScalar};
+use cuecard_source::{Mistake, MistakeKind, SourceFile, Span};
 
 /// The tree of a text, or what is wrong with it.
 pub(super) fn parse(source: &SourceFile) -> Result<(Node, Vec<AmbiguousScalar>), Vec<Diagnostic>> {
@@ -28,28 +28,23 @@ pub(super) fn parse(source: &SourceFile) -> Result<(Node, Vec<AmbiguousScalar>),
     }
 }
 
-fn diagnostic(source: &SourceFile, error: &YamlError) -> Diagnostic {
-    use YamlErrorKind as Kind;
+fn diagnostic(source: &SourceFile, error: &Mistake) -> Diagnostic {
+    use MistakeKind::{Alias, DuplicateKey, TooDeep};
     let code = match error.kind {
-        Kind::DuplicateKey { .. }
-        | Kind::AliasInItself
-        | Kind::BadMerge
-        | Kind::TooManyCopies { .. }
-        | Kind::TooDeep { .. }
-        | Kind::Syntax(SyntaxProblem::UnknownAlias | SyntaxProblem::TooDeep) => {
-            codes::TIMELINE_YAML_LIMIT
-        }
+        DuplicateKey | Alias | TooDeep => codes::TIMELINE_YAML_LIMIT,
         _ => codes::TIMELINE_YAML,
     };
-    let mut diagnostic = Diagnostic::error(code, error.message()).at(source, error.span);
-    diagnostic.help = working_form(source, error).or_else(|| error.help());
-    diagnostic.notes.extend(first_place(source, error));
-    diagnostic
+    let found = error.diagnostic(source, Language::Yaml);
+    Diagnostic {
+        code,
+        help: working_form(source, error).or(found.help),
+        ..found
+    }
 }
 
 /// What to write for two forms that the format's first description shows and that are no YAML.
-fn working_form(source: &SourceFile, error: &YamlError) -> Option<String> {
-    if !matches!(error.kind, YamlErrorKind::Syntax(_)) {
+fn working_form(source: &SourceFile, error: &Mistake) -> Option<String> {
+    if error.kind != MistakeKind::Syntax {
         return None;
     }
     let text = source.text();

@@ -60,14 +60,15 @@ impl Through {
 impl ToolForm {
     /// The abstract arguments of a call that this form may have made, and how much speaks for it.
     fn invert(&self, call: &NativeCall, takes_text: bool) -> Option<(Json, usize)> {
-        if self.name != call.name {
+        // A command is recorded as a command, whatever made it.
+        if self.name != call.name || !self.shell.is_empty() {
             return None;
         }
         let of_text;
         let native = match &*call.args {
             Json::Object(native) => native,
             Json::String(text) if takes_text => {
-                let mut templates = self.texts.keys().chain(self.shell.keys());
+                let mut templates = self.texts.keys();
                 let (Some(only), None) = (templates.next(), templates.next()) else {
                     return None;
                 };
@@ -96,7 +97,7 @@ impl ToolForm {
             args.extend(template.invert(native.get(name)?)?);
             score += 2;
         }
-        for (name, template) in self.texts.iter().chain(&self.shell) {
+        for (name, template) in &self.texts {
             args.extend(template.invert(native.get(name)?.as_str()?)?);
             score += 2;
         }
@@ -104,7 +105,6 @@ impl ToolForm {
             self.fixed.contains_key(name)
                 || self.values.contains_key(name)
                 || self.texts.contains_key(name)
-                || self.shell.contains_key(name)
         };
         for (name, value) in native {
             if is_made(name) {

@@ -9,49 +9,29 @@ use super::version::Version;
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
-/// The profiles that are built in, as name and text.
+/// The built-in profile of this version of an agent, as name and text.
+macro_rules! built_in {
+    ($agent:literal) => {
+        (
+            concat!("profiles/", $agent, ".toml"),
+            include_str!(concat!($agent, ".toml")),
+        )
+    };
+}
+
+/// The profiles that are built in.
 const BUILT_IN: &[(&str, &str)] = &[
-    (
-        "profiles/claude-code/2.0.5.toml",
-        include_str!("claude-code/2.0.5.toml"),
-    ),
-    (
-        "profiles/cline/3.0.65.toml",
-        include_str!("cline/3.0.65.toml"),
-    ),
-    (
-        "profiles/codex/0.169.0.toml",
-        include_str!("codex/0.169.0.toml"),
-    ),
-    (
-        "profiles/gemini-cli/0.61.0.toml",
-        include_str!("gemini-cli/0.61.0.toml"),
-    ),
-    (
-        "profiles/mini-swe-agent/2.4.6.toml",
-        include_str!("mini-swe-agent/2.4.6.toml"),
-    ),
-    (
-        "profiles/mistral-vibe/3.0.2.toml",
-        include_str!("mistral-vibe/3.0.2.toml"),
-    ),
-    (
-        "profiles/opencode/1.18.33.toml",
-        include_str!("opencode/1.18.33.toml"),
-    ),
-    (
-        "profiles/openhands/1.58.2.toml",
-        include_str!("openhands/1.58.2.toml"),
-    ),
-    ("profiles/pi/0.73.1.toml", include_str!("pi/0.73.1.toml")),
-    (
-        "profiles/qwen-code/0.15.10.toml",
-        include_str!("qwen-code/0.15.10.toml"),
-    ),
-    (
-        "profiles/qwen-code/0.24.4.toml",
-        include_str!("qwen-code/0.24.4.toml"),
-    ),
+    built_in!("claude-code/2.0.5"),
+    built_in!("cline/3.0.65"),
+    built_in!("codex/0.169.0"),
+    built_in!("gemini-cli/0.61.0"),
+    built_in!("mini-swe-agent/2.4.6"),
+    built_in!("mistral-vibe/3.0.2"),
+    built_in!("opencode/1.18.33"),
+    built_in!("openhands/1.58.2"),
+    built_in!("pi/0.73.1"),
+    built_in!("qwen-code/0.15.10"),
+    built_in!("qwen-code/0.24.4"),
 ];
 
 static PARSED: LazyLock<Vec<Profile>> = LazyLock::new(|| {

@@ -100,7 +100,7 @@ pub fn native_call(
         return Ok(unchanged(written_tool, written_args, Some(tool)));
     }
     if let Some((profile, through, tool)) = through {
-        let known = |name: &str| profile.schemas.get(name);
+        let known = |name: &str| Some(&profile.schemas.get(name)?.advertised);
         if let Some((form, inner)) = forms().find_map(|form| Some((form, known(&form.name)?))) {
             return Ok(wrapped(profile, through, tool, form.apply(call, inner)?));
         }

@@ -21,7 +21,7 @@ mod tests;
 
 pub use advertised::{AdvertisedTool, ToolInput};
 pub use call::{AbstractCall, NativeCall, WrittenCall};
-pub use capture::{Capture, Captured, capture, derive};
+pub use capture::{Capture, Captured, capture};
 pub use choice::{AgentName, ProfileChoice, Profiles};
 pub use conversion::{check_call, check_text};
 pub use mapping::{Mapped, Unmapped, abstract_call, native_call};

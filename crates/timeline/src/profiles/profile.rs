@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use super::advertised::{AdvertisedTool, ToolInput};
 use super::call::AbstractCall;
+use super::read;
 use super::template::Template;
 use super::values::ValueTemplate;
 use super::version::VersionRange;
@@ -12,39 +15,53 @@ use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_source::value::Json;
 
 /// How one agent calls its tools.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Profile {
     /// The agent: `claude-code`.
     pub agent: String,
     /// The versions it is for.
     pub versions: VersionRange,
     /// The API by which the agent usually asks its model, if it is that API's usual agent.
+    #[serde(default, deserialize_with = "read::endpoint")]
     pub endpoint: Option<String>,
     /// Names of tools that give the agent away.
     pub detect: Vec<String>,
     /// For each abstract tool the forms of its calls, of which the first is taken whose conditions hold.
     pub(super) tools: BTreeMap<String, Vec<ToolForm>>,
-    /// The agent's tools as its requests advertise them, by name.
-    pub(super) schemas: BTreeMap<String, AdvertisedTool>,
-    /// The agent's tool → arguments that the agent adds to calls of it in its history.
-    pub(super) fills_in: BTreeMap<String, Vec<String>>,
+    /// The agent's tools, by name.
+    #[serde(default, deserialize_with = "read::schemas")]
+    pub(super) schemas: BTreeMap<String, KnownTool>,
     /// A tool through which others are called, where the agent has such a one.
     pub(super) through: Option<Through>,
     /// Whether the agent takes absolute paths only.
+    #[serde(default, rename = "absolute_paths")]
     pub(super) wants_absolute_paths: bool,
 }
 
-/// A tool that takes a program which calls other tools.
+/// A tool of an agent.
 #[derive(Debug, Clone)]
+pub(super) struct KnownTool {
+    /// The tool as requests advertise it.
+    pub(super) advertised: AdvertisedTool,
+    /// Arguments that the agent adds to calls of it in its history.
+    pub(super) fills_in: Vec<String>,
+}
+
+/// A tool that takes a program which calls other tools.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Through {
     /// The tool that is advertised.
     pub(super) name: String,
     /// The program: `{name}` is the tool that it calls, `{args}` what it passes.
+    #[serde(deserialize_with = "Through::program_of")]
     pub(super) program: Template,
 }
 
 /// A form in which an abstract call is made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct ToolForm {
     /// The agent's tool.
     pub(super) name: String,
@@ -63,8 +80,10 @@ pub(super) struct ToolForm {
     /// The tool's argument → a value with texts that stand for abstract ones.
     pub(super) values: BTreeMap<String, ValueTemplate>,
     /// The tool's argument → a text made of abstract ones.
+    #[serde(deserialize_with = "read::texts")]
     pub(super) texts: BTreeMap<String, Template>,
     /// The tool's argument → a shell command made of abstract ones.
+    #[serde(deserialize_with = "read::commands")]
     pub(super) shell: BTreeMap<String, Template>,
     /// The tool's arguments that are lists of texts, in which the text is the only one.
     pub(super) lists: Vec<String>,
@@ -87,10 +106,8 @@ impl Profile {
 
     /// The arguments that a call of the agent's tool must pass.
     pub fn required_arguments(&self, native_tool: &str) -> Vec<&str> {
-        let schema = self
-            .schemas
-            .get(native_tool)
-            .and_then(AdvertisedTool::schema);
+        let known = self.schemas.get(native_tool);
+        let schema = known.and_then(|known| known.advertised.schema());
         let required = schema.and_then(|schema| schema["required"].as_array());
         required
             .into_iter()
@@ -102,9 +119,13 @@ impl Profile {
     /// Returns the arguments of a call in the agent's history without those that the agent added to what it was sent.
     pub fn without_filled_in(&self, native_tool: &str, sent: &Json, held: &Json) -> Json {
         let mut held = held.clone();
-        let names = self.fills_in.get(native_tool).into_iter().flatten();
+        let known = self.schemas.get(native_tool);
+        let names = known.map_or(&[][..], |known| &known.fills_in);
         if let Some(args) = held.as_object_mut() {
-            for name in names.filter(|name| sent.get(name.as_str()).is_none()) {
+            for name in names
+                .iter()
+                .filter(|name| sent.get(name.as_str()).is_none())
+            {
                 args.remove(name.as_str());
             }
         }
@@ -113,7 +134,8 @@ impl Profile {
 
     /// The agent's tools, as its requests advertise them.
     pub fn advertised(&self) -> Vec<AdvertisedTool> {
-        self.schemas.values().cloned().collect()
+        let known = self.schemas.values();
+        known.map(|known| known.advertised.clone()).collect()
     }
 
     /// The names of the abstract tools that it has an entry for.
@@ -136,7 +158,7 @@ impl Profile {
     pub(super) fn takes_text(&self, native_tool: &str) -> bool {
         self.schemas
             .get(native_tool)
-            .is_some_and(|tool| tool.input == ToolInput::Text)
+            .is_some_and(|known| known.advertised.input == ToolInput::Text)
     }
 
     /// The advertised tools that it doesn't know. Those of MCP servers, and those that the provider runs, are no
@@ -195,7 +217,7 @@ impl Profile {
         let own = self
             .schemas
             .get(&tool.name)
-            .and_then(AdvertisedTool::schema);
+            .and_then(|known| known.advertised.schema());
         let (Some(own), Some(theirs)) = (own, tool.schema()) else {
             return true;
         };

@@ -1,12 +1,12 @@
-//! Profiles as they stand in files.
+//! Reads profiles, and checks what serde can't.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::{Map, json};
 
 use super::advertised::{AdvertisedTool, ToolInput};
-use super::profile::{Profile, Through, ToolForm};
+use super::profile::{KnownTool, Profile, Through, ToolForm};
 use super::template::Template;
 use super::values::ValueTemplate;
 use super::version::VersionRange;
@@ -18,172 +18,38 @@ use cuecard_source::{SourceFile, Span};
 /// The APIs that an agent may be the usual one of.
 const ENDPOINTS: &[&str] = &["messages", "responses", "chat", "gemini"];
 
-/// The placeholders of the program through which tools are called.
-const OF_PROGRAMS: &[&str] = &["name", "args"];
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProfileFile {
-    agent: String,
-    versions: String,
-    endpoint: Option<String>,
-    detect: Vec<String>,
-    tools: BTreeMap<String, Vec<FormFile>>,
-    #[serde(default)]
-    schemas: BTreeMap<String, SchemaFile>,
-    through: Option<ThroughFile>,
-    #[serde(default)]
-    absolute_paths: bool,
-}
-
-/// A tool as requests advertise it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SchemaFile {
-    /// It takes free text instead of arguments.
-    #[serde(default)]
-    text: bool,
-    namespace: Option<String>,
-    #[serde(default)]
-    required: Vec<String>,
-    /// The type of each argument, or its schema.
-    #[serde(default)]
-    properties: BTreeMap<String, Json>,
-    /// Arguments that the agent adds to its calls in a history.
-    #[serde(default)]
-    fills_in: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ThroughFile {
-    name: String,
-    program: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FormFile {
-    name: String,
-    #[serde(default)]
-    when: BTreeMap<String, Json>,
-    #[serde(default)]
-    with: Vec<String>,
-    #[serde(default)]
-    whole_lines: Vec<String>,
-    #[serde(default)]
-    one_line: Vec<String>,
-    #[serde(default)]
-    args: BTreeMap<String, String>,
-    #[serde(default)]
-    fixed: BTreeMap<String, Json>,
-    #[serde(default)]
-    values: BTreeMap<String, Json>,
-    #[serde(default)]
-    texts: BTreeMap<String, String>,
-    #[serde(default)]
-    shell: BTreeMap<String, String>,
-    #[serde(default)]
-    lists: Vec<String>,
-    #[serde(default)]
-    ignores: Vec<String>,
-    #[serde(default)]
-    assume: BTreeMap<String, Json>,
-}
-
 /// Reads a profile (TOML).
 ///
 /// # Errors
 ///
 /// X-CFG-02: it is no TOML, a key is missing or unknown, or a template can't be read.
 pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
-    let file: ProfileFile = toml::from_str(source.text()).map_err(|error| {
+    let profile: Profile = toml::from_str(source.text()).map_err(|error| {
         let range = error.span().unwrap_or_default();
         let message = format!("this profile can't be read: {}", error.message());
         vec![problem(source, message).at(source, Span::new(range.start, range.end))]
     })?;
     let mut problems = Vec::new();
-    let versions = VersionRange::parse(&file.versions);
-    if versions.is_none() {
-        let message = format!(
-            "`versions` is `{}`, which is not a valid version range",
-            file.versions
-        );
-        problems.push(problem(source, message).with_help("write `>=2.0.5` or `>=2.0.5, <3`"));
-    }
-    if let Some(endpoint) = file
-        .endpoint
-        .as_deref()
-        .filter(|name| !ENDPOINTS.contains(name))
-    {
-        let message = format!("`endpoint` is `{}`, which is not an API", cut(endpoint, 60));
-        let help = format!("write one of {}", ENDPOINTS.join(", "));
-        problems.push(problem(source, message).with_help(help));
-    }
-    let mut tools = BTreeMap::new();
-    for (tool, forms) in file.tools {
-        let forms: Vec<ToolForm> = forms
-            .into_iter()
-            .map(|form| read_form(source, &tool, form, &mut problems))
-            .collect();
-        match AbstractTool::named(&tool) {
-            Some(known) => problems.extend(unknown_arguments(source, known, &forms)),
+    for (tool, forms) in &profile.tools {
+        if forms.iter().any(|form| form.name.is_empty()) {
+            let message = format!("an entry of `tools.{}` has no `name`", cut(tool, 60));
+            problems.push(problem(source, message));
+        }
+        match AbstractTool::named(tool) {
+            Some(known) => problems.extend(unknown_arguments(source, known, forms)),
             // An application may have tools of its own. What is nearly one of timelines is a typing error.
             None => {
                 let names = TOOLS.iter().map(|tool| tool.name);
-                problems.extend(did_you_mean(&tool, names).map(|name| {
-                    let message = format!("`tools.{}` is not a tool of timelines", cut(&tool, 60));
+                problems.extend(did_you_mean(tool, names).map(|name| {
+                    let message = format!("`tools.{}` is not a tool of timelines", cut(tool, 60));
                     problem(source, message).with_help(format!("did you mean `{name}`?"))
                 }));
             }
         }
-        tools.insert(tool, forms);
     }
-    let fills_in = file.schemas.iter();
-    let fills_in = fills_in.map(|(name, schema)| (name.clone(), schema.fills_in.clone()));
-    let fills_in = fills_in.collect();
-    let schemas = file
-        .schemas
-        .into_iter()
-        .map(|(name, schema)| (name.clone(), read_schema(name, schema)))
-        .collect();
-    let through = file
-        .through
-        .and_then(|through| match Template::plain(&through.program) {
-            Ok(program)
-                if program
-                    .arguments()
-                    .iter()
-                    .any(|name| !OF_PROGRAMS.contains(name)) =>
-            {
-                let message =
-                    "`program` of `through` has another placeholder than `{name}` and `{args}`";
-                problems.push(problem(source, message.to_owned()));
-                None
-            }
-            Ok(program) => Some(Through {
-                name: through.name,
-                program,
-            }),
-            Err(why) => {
-                let message = format!("`program` of `through` can't be read: {why}");
-                problems.push(problem(source, message));
-                None
-            }
-        });
-    match versions {
-        Some(versions) if problems.is_empty() => Ok(Profile {
-            agent: file.agent,
-            versions,
-            endpoint: file.endpoint,
-            detect: file.detect,
-            tools,
-            schemas,
-            fills_in,
-            through,
-            wants_absolute_paths: file.absolute_paths,
-        }),
-        _ => Err(problems),
+    match problems.is_empty() {
+        true => Ok(profile),
+        false => Err(problems),
     }
 }
 
@@ -223,74 +89,128 @@ fn unknown_arguments(
     unknown.collect()
 }
 
-fn read_schema(name: String, file: SchemaFile) -> AdvertisedTool {
-    let input = match file.text {
-        true => ToolInput::Text,
-        false => {
-            let properties: Map<String, Json> = file
-                .properties
-                .into_iter()
-                .map(|(name, schema)| match schema {
-                    Json::String(_) | Json::Array(_) => (name, json!({ "type": schema })),
-                    schema => (name, schema),
-                })
-                .collect();
-            ToolInput::Schema(json!({
-                "type": "object", "properties": properties, "required": file.required,
-            }))
-        }
-    };
-    AdvertisedTool {
-        name,
-        description: String::new(),
-        input,
-        namespace: file.namespace,
-    }
-}
-
-fn read_form(
-    source: &SourceFile,
-    tool: &str,
-    form: FormFile,
-    problems: &mut Vec<Diagnostic>,
-) -> ToolForm {
-    let mut read_all = |texts: BTreeMap<String, String>,
-                        read: fn(&str) -> Result<Template, String>| {
-        let mut templates = BTreeMap::new();
-        for (argument, text) in texts {
-            match read(&text) {
-                Ok(template) => {
-                    templates.insert(argument, template);
-                }
-                Err(why) => {
-                    let message = format!("`{argument}` of the tool `{tool}` can't be read: {why}");
-                    problems.push(problem(source, message));
-                }
-            }
-        }
-        templates
-    };
-    ToolForm {
-        texts: read_all(form.texts, Template::plain),
-        shell: read_all(form.shell, Template::shell),
-        name: form.name,
-        when: form.when,
-        with: form.with,
-        whole_lines: form.whole_lines,
-        one_line: form.one_line,
-        args: form.args,
-        fixed: form.fixed,
-        values: form
-            .values
-            .into_iter()
-            .map(|(name, value)| (name, ValueTemplate::new(value)))
-            .collect(),
-        lists: form.lists,
-        ignores: form.ignores,
-        assume: form.assume,
-    }
-}
-
 fn problem(source: &SourceFile, message: String) -> Diagnostic {
     Diagnostic::error(codes::CONFIG_INVALID, message).at(source, Span::default())
+}
+
+impl<'de> Deserialize<'de> for VersionRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| {
+            D::Error::custom(format!(
+                "`{}` is not a range of versions: write `>=2.0.5` or `>=2.0.5, <3`",
+                cut(&text, 60)
+            ))
+        })
+    }
+}
+
+pub(super) fn endpoint<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    match ENDPOINTS.contains(&name.as_str()) {
+        true => Ok(Some(name)),
+        false => {
+            let (name, known) = (cut(&name, 60), ENDPOINTS.join(", "));
+            let message = format!("`{name}` is not an API: write one of {known}");
+            Err(D::Error::custom(message))
+        }
+    }
+}
+
+/// Texts in which `{x}` is the argument as it stands.
+pub(super) fn texts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Template>, D::Error> {
+    templates(deserializer, Template::plain)
+}
+
+/// Shell commands, in which `{x}` is one quoted word.
+pub(super) fn commands<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Template>, D::Error> {
+    templates(deserializer, Template::shell)
+}
+
+fn templates<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    read: fn(&str) -> Result<Template, String>,
+) -> Result<BTreeMap<String, Template>, D::Error> {
+    let texts = BTreeMap::<String, String>::deserialize(deserializer)?.into_iter();
+    let templates = texts.map(|(name, text)| match read(&text) {
+        Ok(template) => Ok((name, template)),
+        Err(why) => Err(D::Error::custom(format!("`{name}`: {why}"))),
+    });
+    templates.collect()
+}
+
+impl Through {
+    /// Reads its program.
+    pub(super) fn program_of<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Template, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let program = Template::plain(&text).map_err(D::Error::custom)?;
+        let arguments = program.arguments();
+        match arguments.iter().all(|name| ["name", "args"].contains(name)) {
+            true => Ok(program),
+            false => Err(D::Error::custom(
+                "it has another placeholder than `{name}` and `{args}`",
+            )),
+        }
+    }
+}
+
+/// A tool as requests advertise it.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaFile {
+    /// It takes free text instead of arguments.
+    #[serde(default)]
+    text: bool,
+    namespace: Option<String>,
+    #[serde(default)]
+    required: Vec<String>,
+    /// The type of each argument, or its schema.
+    #[serde(default)]
+    properties: BTreeMap<String, Json>,
+    /// Arguments that the agent adds to its calls in a history.
+    #[serde(default)]
+    fills_in: Vec<String>,
+}
+
+pub(super) fn schemas<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, KnownTool>, D::Error> {
+    let files = BTreeMap::<String, SchemaFile>::deserialize(deserializer)?.into_iter();
+    let tools = files.map(|(name, file)| {
+        let properties = file.properties.into_iter();
+        let properties = properties.map(|(name, schema)| match schema {
+            Json::String(_) | Json::Array(_) => (name, json!({ "type": schema })),
+            schema => (name, schema),
+        });
+        let properties: Map<String, Json> = properties.collect();
+        let schema = json!({
+            "type": "object", "properties": properties, "required": file.required,
+        });
+        let advertised = AdvertisedTool {
+            name: name.clone(),
+            description: String::new(),
+            input: match file.text {
+                true => ToolInput::Text,
+                false => ToolInput::Schema(schema),
+            },
+            namespace: file.namespace,
+        };
+        let fills_in = file.fills_in;
+        (
+            name,
+            KnownTool {
+                advertised,
+                fills_in,
+            },
+        )
+    });
+    Ok(tools.collect())
 }

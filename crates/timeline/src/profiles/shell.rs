@@ -24,7 +24,7 @@ pub enum Way {
 
 impl Way {
     /// The redirection that does it.
-    pub(super) fn operator(self) -> &'static str {
+    fn operator(self) -> &'static str {
         match self {
             Self::Append => ">>",
             Self::Write => ">",
@@ -61,16 +61,6 @@ pub fn run_in(folder: &str, command: &str) -> String {
     format!("cd {} && {start}{command}{end}", quote_file(folder))
 }
 
-/// The command and the folder of what [`run_in`] made.
-pub(super) fn read_run_in(text: &str) -> Option<(String, String)> {
-    let (folder, rest) = unquote_file(text.strip_prefix("cd ")?)?;
-    let command = rest.strip_prefix(" && ")?;
-    let inside = command
-        .strip_prefix("{\n")
-        .and_then(|inside| inside.strip_suffix("\n}"));
-    Some((folder, inside.unwrap_or(command).to_owned()))
-}
-
 /// What holds a command together that has more to it than words, `|` and `&&`: `a & b`, a here-document, a comment.
 fn braces(command: &str) -> (&'static str, &'static str) {
     let plain = command.replace("&&", "").replace(">&", "");
@@ -80,32 +70,6 @@ fn braces(command: &str) -> (&'static str, &'static str) {
     {
         true => ("{\n", "\n}"),
         false => ("", ""),
-    }
-}
-
-/// The word that [`quote`] made, at the start of `text`, and what follows it.
-pub(super) fn unquote(text: &str) -> Option<(String, &str)> {
-    let mut rest = text.strip_prefix('\'')?;
-    let mut word = String::new();
-    loop {
-        let (inside, after) = rest.split_once('\'')?;
-        word.push_str(inside);
-        match after.strip_prefix(r"\''") {
-            Some(more) => {
-                word.push('\'');
-                rest = more;
-            }
-            None => return Some((word, after)),
-        }
-    }
-}
-
-/// The path that [`quote_file`] made one word of, at the start of `text`, and what follows it.
-pub(super) fn unquote_file(text: &str) -> Option<(String, &str)> {
-    let (word, rest) = unquote(text)?;
-    match word.strip_prefix("./") {
-        Some(path) if path.starts_with('-') => Some((path.to_owned(), rest)),
-        _ => Some((word, rest)),
     }
 }
 
@@ -187,8 +151,6 @@ mod tests {
         #[test]
         fn any_text_is_one_word(text in any::<String>(), file in any::<String>()) {
             prop_assert_eq!(words(&quote(&text)), Some(vec![text.clone()]));
-            let quoted = quote(&text) + " rest";
-            prop_assert_eq!(unquote(&quoted), Some((text.clone(), " rest")));
             prop_assert_eq!(words(&join([text.as_str(), &file])), Some(vec![text.clone(), file.clone()]));
             let file = quote_file(&file);
             prop_assert!(!file.starts_with("'-"));

@@ -1,19 +1,15 @@
 //! Values in which texts stand for the arguments of a call, as profiles have them.
 
+use serde::Deserialize;
 use serde_json::Map;
 
 use cuecard_source::value::Json;
 
 /// A value in which a text `{x}`, alone, stands for the argument x.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct ValueTemplate(Json);
 
 impl ValueTemplate {
-    /// The template that `value` is.
-    pub(super) fn new(value: Json) -> Self {
-        Self(value)
-    }
-
     /// The arguments it uses.
     pub(super) fn arguments(&self) -> Vec<&str> {
         let mut found = Vec::new();

@@ -15,6 +15,7 @@ use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, quote};
 use super::text::is_reminder;
 use super::turns::{Segment, Turn};
 use answers::answers_so;
+pub(super) use answers::is_like;
 pub(super) use prefill::rounds_along;
 pub(super) use prompts::kept_prompt;
 use prompts::scripted_text;

@@ -17,10 +17,10 @@ use cuecard_source::decode::{Input, Spanned, decode, entries, items};
 use cuecard_source::detect::{FileKind, detect, kind_of, version_text};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::Language;
-use cuecard_source::document::{is_blank, json_diagnostic};
-use cuecard_source::json::{self, JsonError, JsonErrorKind, Limits, Node, NodeKind};
+use cuecard_source::document::is_blank;
+use cuecard_source::json::{self, Limits, Node, NodeKind};
 use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
-use cuecard_source::{SourceFile, Span};
+use cuecard_source::{Mistake, MistakeKind, SourceFile, Span};
 
 /// What reading gave: the scenario if no error was found, and everything there is to say.
 #[derive(Debug)]
@@ -165,9 +165,9 @@ fn partial(scenario: ToolCallScenario, diagnostics: &[Diagnostic]) -> Option<Par
     })
 }
 
-fn report(reader: &mut Reader<'_>, error: &JsonError) {
-    let mut diagnostic = json_diagnostic(reader.source, error);
-    if error.kind == JsonErrorKind::Empty && is_blank(reader.source.text()) {
+fn report(reader: &mut Reader<'_>, error: &Mistake) {
+    let mut diagnostic = error.diagnostic(reader.source, Language::Json);
+    if error.kind == MistakeKind::Empty && is_blank(reader.source.text()) {
         diagnostic.help = Some(SHAPE.to_owned());
     }
     reader.diagnostics.push(diagnostic);

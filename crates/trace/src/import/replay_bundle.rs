@@ -15,7 +15,8 @@ use builder::{Draft, Frame};
 use cuecard_source::SourceFile;
 use cuecard_source::decode::decode_part;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_source::json::{self, JsonErrorKind, Limits, Node};
+use cuecard_source::document::Language;
+use cuecard_source::json::{self, Limits, Node};
 use cuecard_source::reader::{Format, Reader};
 use format::Bundle;
 
@@ -79,15 +80,9 @@ fn parse(source: &SourceFile, findings: &mut Findings) -> Option<Node> {
         ..Limits::default()
     };
     let parsed = json::parse(source.text(), &limits);
-    findings.keep(parsed.errors.iter().map(|error| {
-        let found = match &error.kind {
-            // Some editors write one; the text after it is what was meant.
-            JsonErrorKind::ByteOrderMark => Diagnostic::warning,
-            _ => Diagnostic::error,
-        };
-        let mut found = found(codes::BUNDLE_JSON, error.message()).at(source, error.span);
-        found.help = error.help();
-        found
+    findings.keep(parsed.errors.iter().map(|mistake| Diagnostic {
+        code: codes::BUNDLE_JSON,
+        ..mistake.diagnostic(source, Language::Json)
     }));
     parsed.root.filter(|_| !any_error(&findings.kept))
 }

@@ -1,13 +1,11 @@
 //! A model's answer, before a dialect gives it its shape.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use cuecard_source::json::read_value;
 use cuecard_source::value::Json;
 use cuecard_timeline::script::AnswerImage;
-use serde::{Serialize, Serializer};
 
 use super::errors::ApiError;
 use super::ids::IdSeed;
@@ -109,6 +107,14 @@ pub enum Element {
 }
 
 impl Element {
+    /// Its text; a call has none.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Thinking(pieces) | Self::Text(pieces) | Self::Refusal(pieces) => joined(pieces),
+            Self::Call(_) => String::new(),
+        }
+    }
+
     /// Whether it says nothing, and is only a delay.
     pub(super) fn is_empty(&self) -> bool {
         match self {
@@ -169,6 +175,15 @@ impl Call {
         }
     }
 
+    /// The input as an object, or what a raw text is.
+    pub(super) fn arguments(&self) -> Json {
+        match &self.input {
+            CallInput::Arguments(arguments) => Json::clone(arguments),
+            CallInput::Text(text) => serde_json::json!({ "input": text }),
+            CallInput::Raw(text) => read_value(text).unwrap_or_else(|_| text.as_str().into()),
+        }
+    }
+
     /// The arguments as JSON text, in dialects that have no custom tools.
     pub(super) fn arguments_text(&self) -> String {
         match &self.input {
@@ -188,66 +203,7 @@ pub struct Failure<'a> {
     pub at_ms: u64,
 }
 
-/// A text that is written without being put together first.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Said<'a> {
-    /// One text.
-    Text(&'a str),
-    /// Pieces of one.
-    Pieces(&'a [Piece]),
-    /// The texts of all elements; no thinking.
-    Elements(&'a [Element]),
-    /// What is thought in all elements.
-    Thinking(&'a [Element]),
-    /// JSON, as compact text.
-    Json(&'a Json),
-}
-
-impl fmt::Display for Said<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => formatter.write_str(text),
-            Self::Pieces(pieces) => pieces
-                .iter()
-                .try_for_each(|piece| formatter.write_str(&piece.text)),
-            Self::Elements(elements) => elements.iter().try_for_each(|element| match element {
-                Element::Text(pieces) => Said::Pieces(pieces).fmt(formatter),
-                Element::Thinking(_) | Element::Refusal(_) | Element::Call(_) => Ok(()),
-            }),
-            Self::Thinking(elements) => elements.iter().try_for_each(|element| match element {
-                Element::Thinking(pieces) => Said::Pieces(pieces).fmt(formatter),
-                Element::Text(_) | Element::Refusal(_) | Element::Call(_) => Ok(()),
-            }),
-            Self::Json(json) => json.fmt(formatter),
-        }
-    }
-}
-
-impl Serialize for Said<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Pieces([piece]) => serializer.serialize_str(&piece.text),
-            Self::Elements([Element::Text(pieces)]) => Said::Pieces(pieces).serialize(serializer),
-            Self::Pieces(_) | Self::Elements(_) | Self::Thinking(_) | Self::Json(_) => {
-                serializer.collect_str(self)
-            }
-        }
-    }
-}
-
-/// A call's input as an object.
-pub(super) struct Arguments<'a>(pub(super) &'a CallInput);
-
-impl Serialize for Arguments<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            CallInput::Arguments(arguments) => arguments.serialize(serializer),
-            CallInput::Text(text) => serializer.collect_map([("input", text)]),
-            CallInput::Raw(text) => match read_value(text) {
-                Ok(json) => json.serialize(serializer),
-                Err(_) => serializer.serialize_str(text),
-            },
-        }
-    }
+/// The text of pieces.
+pub(super) fn joined(pieces: &[Piece]) -> String {
+    pieces.iter().map(|piece| &*piece.text).collect()
 }

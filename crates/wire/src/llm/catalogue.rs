@@ -1,7 +1,8 @@
 //! What clients ask beside answers: which models there are, how many tokens a request has, whether all is well.
 
+use cuecard_source::value::Json;
 use cuecard_timeline::script::Endpoint;
-use serde::Serialize;
+use serde_json::json;
 
 use super::errors::ApiError;
 
@@ -13,30 +14,34 @@ const INPUT_LIMIT: u64 = 1_048_576;
 const OUTPUT_LIMIT: u64 = 65_536;
 
 /// The list of models with these names, in the form of an API.
-pub fn models(endpoint: Endpoint, names: &[&str]) -> Vec<u8> {
+pub fn models(endpoint: Endpoint, names: &[&str]) -> Json {
+    let models: Vec<Json> = names.iter().map(|name| model(endpoint, name)).collect();
     match endpoint {
-        Endpoint::Chat | Endpoint::Responses => body(&OpenAiModels {
-            object: "list",
-            data: names.iter().map(|name| OpenAiModel::of(name)).collect(),
+        Endpoint::Chat | Endpoint::Responses => json!({"object": "list", "data": models}),
+        Endpoint::Messages => json!({
+            "data": models, "has_more": false, "first_id": names.first(), "last_id": names.last(),
         }),
-        Endpoint::Messages => body(&AnthropicModels {
-            data: names.iter().map(|name| AnthropicModel::of(name)).collect(),
-            has_more: false,
-            first_id: names.first().copied(),
-            last_id: names.last().copied(),
-        }),
-        Endpoint::Gemini => body(&GeminiModels {
-            models: names.iter().map(|name| GeminiModel::of(name)).collect(),
-        }),
+        Endpoint::Gemini => json!({ "models": models }),
     }
 }
 
 /// One model, in the form of an API.
-pub fn model(endpoint: Endpoint, name: &str) -> Vec<u8> {
+pub fn model(endpoint: Endpoint, name: &str) -> Json {
     match endpoint {
-        Endpoint::Chat | Endpoint::Responses => body(&OpenAiModel::of(name)),
-        Endpoint::Messages => body(&AnthropicModel::of(name)),
-        Endpoint::Gemini => body(&GeminiModel::of(name)),
+        Endpoint::Chat | Endpoint::Responses => json!({
+            "id": name, "object": "model", "created": CREATED, "owned_by": "cuecard",
+        }),
+        Endpoint::Messages => json!({
+            "type": "model", "id": name, "display_name": name, "created_at": CREATED_AT, "lifecycle": "active",
+        }),
+        Endpoint::Gemini => json!({
+            "name": format!("models/{name}"),
+            "version": "001",
+            "displayName": name,
+            "inputTokenLimit": INPUT_LIMIT,
+            "outputTokenLimit": OUTPUT_LIMIT,
+            "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
+        }),
     }
 }
 
@@ -61,148 +66,24 @@ pub fn unknown_model(endpoint: Endpoint, name: &str) -> ApiError {
 }
 
 /// The number of tokens of a request, in the form of an API.
-pub fn token_count(endpoint: Endpoint, tokens: u64) -> Vec<u8> {
+pub fn token_count(endpoint: Endpoint, tokens: u64) -> Json {
     match endpoint {
-        Endpoint::Gemini => body(&GeminiCount {
-            total_tokens: tokens,
-        }),
-        Endpoint::Messages => body(&Count {
-            input_tokens: tokens,
-            object: None,
-        }),
-        Endpoint::Chat | Endpoint::Responses => body(&Count {
-            input_tokens: tokens,
-            object: Some("response.input_tokens"),
-        }),
+        Endpoint::Gemini => json!({ "totalTokens": tokens }),
+        Endpoint::Messages => json!({ "input_tokens": tokens }),
+        Endpoint::Chat | Endpoint::Responses => {
+            json!({"input_tokens": tokens, "object": "response.input_tokens"})
+        }
     }
 }
 
 /// That the server is well, with how many scenarios and sessions.
-pub fn health(scenarios: usize, sessions: usize) -> Vec<u8> {
-    body(&Health {
-        status: "ok",
-        scenarios,
-        sessions,
-    })
-}
-
-fn body(json: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(json).expect("JSON with texts as keys is written to memory")
-}
-
-#[derive(Serialize)]
-struct Health {
-    status: &'static str,
-    scenarios: usize,
-    sessions: usize,
-}
-
-#[derive(Serialize)]
-struct Count {
-    input_tokens: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    object: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct GeminiCount {
-    total_tokens: u64,
-}
-
-#[derive(Serialize)]
-struct OpenAiModels<'a> {
-    object: &'static str,
-    data: Vec<OpenAiModel<'a>>,
-}
-
-#[derive(Serialize)]
-struct OpenAiModel<'a> {
-    id: &'a str,
-    object: &'static str,
-    created: u64,
-    owned_by: &'static str,
-}
-
-impl<'a> OpenAiModel<'a> {
-    fn of(id: &'a str) -> Self {
-        Self {
-            id,
-            object: "model",
-            created: CREATED,
-            owned_by: "cuecard",
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct AnthropicModels<'a> {
-    data: Vec<AnthropicModel<'a>>,
-    has_more: bool,
-    first_id: Option<&'a str>,
-    last_id: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct AnthropicModel<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    id: &'a str,
-    display_name: &'a str,
-    created_at: &'static str,
-    lifecycle: &'static str,
-}
-
-impl<'a> AnthropicModel<'a> {
-    fn of(id: &'a str) -> Self {
-        Self {
-            kind: "model",
-            id,
-            display_name: id,
-            created_at: CREATED_AT,
-            lifecycle: "active",
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct GeminiModels<'a> {
-    models: Vec<GeminiModel<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct GeminiModel<'a> {
-    name: String,
-    version: &'static str,
-    display_name: &'a str,
-    input_token_limit: u64,
-    output_token_limit: u64,
-    supported_generation_methods: [&'static str; 3],
-}
-
-impl<'a> GeminiModel<'a> {
-    fn of(name: &'a str) -> Self {
-        Self {
-            name: format!("models/{name}"),
-            version: "001",
-            display_name: name,
-            input_token_limit: INPUT_LIMIT,
-            output_token_limit: OUTPUT_LIMIT,
-            supported_generation_methods: [
-                "generateContent",
-                "streamGenerateContent",
-                "countTokens",
-            ],
-        }
-    }
+pub fn health(scenarios: usize, sessions: usize) -> Json {
+    json!({"status": "ok", "scenarios": scenarios, "sessions": sessions})
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuecard_source::value::Json;
-    use serde_json::json;
 
     fn json(body: &[u8]) -> Json {
         serde_json::from_slice(body).expect("JSON")
@@ -210,31 +91,25 @@ mod tests {
 
     #[test]
     fn each_api_has_its_own_list() {
-        let list = json(&models(Endpoint::Chat, &["a", "b"]));
+        let list = models(Endpoint::Chat, &["a", "b"]);
         assert_eq!(list["data"][1]["id"], "b");
-        let list = json(&models(Endpoint::Messages, &["a", "b"]));
+        let list = models(Endpoint::Messages, &["a", "b"]);
         assert_eq!(
             (&list["first_id"], &list["last_id"]),
             (&json!("a"), &json!("b"))
         );
-        let list = json(&models(Endpoint::Gemini, &["a"]));
-        assert_eq!(list["models"], json!([json(&model(Endpoint::Gemini, "a"))]));
-        assert_eq!(
-            json(&models(Endpoint::Messages, &[]))["first_id"],
-            Json::Null
-        );
+        let list = models(Endpoint::Gemini, &["a"]);
+        assert_eq!(list["models"], json!([model(Endpoint::Gemini, "a")]));
+        assert_eq!(models(Endpoint::Messages, &[])["first_id"], Json::Null);
     }
 
     #[test]
     fn a_count_has_the_name_that_each_api_gives_it() {
         assert_eq!(
-            json(&token_count(Endpoint::Messages, 7)),
+            token_count(Endpoint::Messages, 7),
             json!({"input_tokens": 7})
         );
-        assert_eq!(
-            json(&token_count(Endpoint::Gemini, 7)),
-            json!({"totalTokens": 7})
-        );
+        assert_eq!(token_count(Endpoint::Gemini, 7), json!({"totalTokens": 7}));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use cuecard_source::value::Json;
 use cuecard_timeline::model::ResponseError;
 use cuecard_timeline::script::Endpoint;
-use serde::Serialize;
+use serde_json::json;
 
 /// An error of the API.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +71,7 @@ impl ApiError {
     /// What of this error, which came in the middle of a stream, is said otherwise by another one that was made of it.
     pub fn lost_in_stream(&self, other: &Self, endpoint: Endpoint) -> Vec<&'static str> {
         let said = |error: &Self| match endpoint {
-            Endpoint::Responses => serde_json::json!({
+            Endpoint::Responses => json!({
                 "code": error.responses_code(), "message": error.message, "param": error.param,
             }),
             _ => serde_json::from_slice::<Json>(&error.body(endpoint)).unwrap_or_default()["error"]
@@ -93,55 +93,34 @@ impl ApiError {
             .collect()
     }
 
-    /// Appends the body of the response.
-    pub fn write_body(&self, endpoint: Endpoint, buffer: &mut Vec<u8>) {
-        let written = match endpoint {
-            Endpoint::Chat | Endpoint::Responses => serde_json::to_writer(
-                buffer,
-                &OpenAiBody {
-                    error: self.open_ai(),
-                },
-            ),
-            Endpoint::Messages => serde_json::to_writer(buffer, &self.anthropic()),
-            Endpoint::Gemini => serde_json::to_writer(buffer, &self.gemini()),
-        };
-        written.expect("JSON with texts as keys is written to memory");
-    }
-
     /// The body of the response.
     pub fn body(&self, endpoint: Endpoint) -> Vec<u8> {
-        let mut buffer = Vec::new();
-        self.write_body(endpoint, &mut buffer);
-        buffer
+        let body = match endpoint {
+            Endpoint::Chat | Endpoint::Responses => self.open_ai(),
+            Endpoint::Messages => self.anthropic(),
+            Endpoint::Gemini => self.gemini(),
+        };
+        body.to_string().into_bytes()
     }
 
-    pub(super) fn anthropic(&self) -> AnthropicBody<'_> {
-        let kind = known(self.error_type.as_deref(), ANTHROPIC_TYPES)
-            .unwrap_or_else(|| anthropic_type(self.status));
-        AnthropicBody {
-            kind: "error",
-            error: AnthropicError {
-                kind,
-                message: &self.message,
-                details: given(&self.details),
-            },
-        }
+    pub(super) fn anthropic(&self) -> Json {
+        let kind = known(self.error_type.as_deref(), ANTHROPIC_TYPES);
+        let kind = kind.unwrap_or_else(|| anthropic_type(self.status));
+        let error = json!({"type": kind, "message": self.message});
+        json!({"type": "error", "error": self.with_details(error)})
     }
 
-    pub(super) fn open_ai(&self) -> OpenAiError<'_> {
+    pub(super) fn open_ai(&self) -> Json {
         let (derived, derived_code) = open_ai_type(self.status);
         let scripted = self.error_type.as_deref();
         let kind = known(scripted, OPEN_AI_TYPES).unwrap_or(derived);
         // The code that belongs to the derived type says nothing about another one.
         let derived_code = derived_code.filter(|_| kind == derived);
         let code = self.code.as_deref();
-        OpenAiError {
-            message: &self.message,
-            kind,
-            param: self.param.as_deref(),
-            code: code.or(known(scripted, OPEN_AI_CODES)).or(derived_code),
-            details: given(&self.details),
-        }
+        let code = code.or(known(scripted, OPEN_AI_CODES)).or(derived_code);
+        let error =
+            json!({"message": self.message, "type": kind, "param": self.param, "code": code});
+        json!({"error": self.with_details(error)})
     }
 
     /// The code of a Responses answer that failed, whose set is closed.
@@ -156,27 +135,24 @@ impl ApiError {
         }
     }
 
-    pub(super) fn gemini(&self) -> GeminiBody<'_> {
-        let status = known(self.error_type.as_deref(), GEMINI_STATUSES)
-            .unwrap_or_else(|| gemini_status(self.status));
-        let details = match &self.details {
-            Json::Null => None,
-            Json::Array(details) => Some(details.iter().collect()),
-            details => Some(vec![details]),
-        };
-        GeminiBody {
-            error: GeminiError {
-                code: self.status,
-                message: &self.message,
-                status,
-                details,
-            },
+    pub(super) fn gemini(&self) -> Json {
+        let status = known(self.error_type.as_deref(), GEMINI_STATUSES);
+        let status = status.unwrap_or_else(|| gemini_status(self.status));
+        let mut error = json!({"code": self.status, "message": self.message, "status": status});
+        match &self.details {
+            Json::Null => {}
+            Json::Array(_) => error["details"] = self.details.clone(),
+            details => error["details"] = json!([details]),
         }
+        json!({ "error": error })
     }
-}
 
-fn given(details: &Json) -> Option<&Json> {
-    (!details.is_null()).then_some(details)
+    fn with_details(&self, mut error: Json) -> Json {
+        if !self.details.is_null() {
+            error["details"] = self.details.clone();
+        }
+        error
+    }
 }
 
 fn known(word: Option<&str>, words: &[&'static str]) -> Option<&'static str> {
@@ -296,56 +272,9 @@ fn gemini_status(status: u16) -> &'static str {
     }
 }
 
-#[derive(Serialize)]
-pub(super) struct AnthropicBody<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    error: AnthropicError<'a>,
-}
-
-#[derive(Serialize)]
-struct AnthropicError<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<&'a Json>,
-}
-
-#[derive(Serialize)]
-pub(super) struct OpenAiBody<'a> {
-    pub(super) error: OpenAiError<'a>,
-}
-
-#[derive(Serialize)]
-pub(super) struct OpenAiError<'a> {
-    message: &'a str,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    param: Option<&'a str>,
-    code: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<&'a Json>,
-}
-
-#[derive(Serialize)]
-pub(super) struct GeminiBody<'a> {
-    error: GeminiError<'a>,
-}
-
-#[derive(Serialize)]
-struct GeminiError<'a> {
-    code: u16,
-    message: &'a str,
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<Vec<&'a Json>>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn body(endpoint: Endpoint, error: &ApiError) -> Json {
         serde_json::from_slice(&error.body(endpoint)).expect("JSON")

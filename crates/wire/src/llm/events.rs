@@ -1,7 +1,6 @@
 //! The events of a stream: bytes, and when they are sent.
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 use serde::Serialize;
 
@@ -26,34 +25,11 @@ pub enum Framing {
     JsonArray,
 }
 
-/// Which events of a stream are made: a long one need not be in memory as a whole. What is made of the rest later is
-/// the same, byte for byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
-    /// How many events are left out, from the first.
-    pub from: usize,
-    /// When there are so many bytes, it may end.
-    pub bytes: usize,
-    /// It goes on with whatever is due up to this time, in milliseconds since the answer began.
-    pub until_ms: u64,
-}
-
-impl Window {
-    /// All events.
-    pub const WHOLE: Self = Self {
-        from: 0,
-        bytes: usize::MAX,
-        until_ms: u64::MAX,
-    };
-}
-
-/// The events of a stream in order. All of their bytes are in one buffer, so that a server can send parts of it
-/// without copying them.
+/// The events of a stream in order.
 #[derive(Debug, Clone, Default)]
 pub struct Events {
     bytes: Vec<u8>,
     marks: Vec<Mark>,
-    goes_on: bool,
     calls: Vec<usize>,
 }
 
@@ -83,25 +59,13 @@ impl Events {
         self.marks.is_empty()
     }
 
-    /// Whether the stream has more events, behind the window.
-    pub fn goes_on(&self) -> bool {
-        self.goes_on
-    }
-
     /// The events in order.
     pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
-        self.ranges().map(|(at_ms, range)| Event {
-            at_ms,
-            bytes: &self.bytes[range],
-        })
-    }
-
-    /// When each event is sent, and where it is in [`Events::into_bytes`].
-    pub fn ranges(&self) -> impl Iterator<Item = (u64, Range<usize>)> {
         let starts = std::iter::once(0).chain(self.marks.iter().map(|mark| mark.end));
-        starts
-            .zip(&self.marks)
-            .map(|(start, mark)| (mark.at_ms, start..mark.end))
+        starts.zip(&self.marks).map(|(start, mark)| Event {
+            at_ms: mark.at_ms,
+            bytes: &self.bytes[start..mark.end],
+        })
     }
 
     /// The first event of each call of the answer, in order.
@@ -119,22 +83,17 @@ impl Events {
 pub(super) struct EventWriter {
     events: Events,
     streaming: Streaming,
-    window: Window,
-    /// How many events there were, those outside of the window included.
-    n_events: usize,
     now_ms: u64,
 }
 
 impl EventWriter {
-    pub(super) fn new(streaming: Streaming, window: Window) -> Self {
+    pub(super) fn new(streaming: Streaming) -> Self {
         Self {
             events: Events {
                 bytes: Vec::with_capacity(4 * 1024),
                 ..Events::default()
             },
             streaming,
-            window,
-            n_events: 0,
             now_ms: 0,
         }
     }
@@ -158,13 +117,10 @@ impl EventWriter {
 
     /// An event of the format that has this JSON as its data.
     pub(super) fn json(&mut self, name: Option<&str>, data: &impl Serialize) {
-        let is_first = self.n_events == 0;
-        if !self.is_wanted() {
-            return;
-        }
         match self.streaming.framing {
             Framing::Sse => sse::write_json(&mut self.events.bytes, name, data),
             Framing::JsonArray => {
+                let is_first = self.events.is_empty();
                 let opening: &[u8] = if is_first { b"[" } else { b",\r\n" };
                 self.events.bytes.extend_from_slice(opening);
                 sse::write_line(&mut self.events.bytes, data);
@@ -175,9 +131,6 @@ impl EventWriter {
 
     /// An event whose data is a word.
     pub(super) fn word(&mut self, word: &str) {
-        if !self.is_wanted() {
-            return;
-        }
         sse::write_text(&mut self.events.bytes, None, word);
         self.mark();
     }
@@ -210,10 +163,10 @@ impl EventWriter {
         }
     }
 
-    /// The events that were wanted.
+    /// The events.
     pub(super) fn finish(mut self) -> Events {
-        if self.streaming.framing == Framing::JsonArray && !self.events.goes_on {
-            let end: &[u8] = if self.n_events == 0 { b"[]" } else { b"]" };
+        if self.streaming.framing == Framing::JsonArray {
+            let end: &[u8] = if self.events.is_empty() { b"[]" } else { b"]" };
             self.events.bytes.extend_from_slice(end);
             match self.events.marks.last_mut() {
                 Some(last) => last.end = self.events.bytes.len(),
@@ -221,18 +174,6 @@ impl EventWriter {
             }
         }
         self.events
-    }
-
-    /// Counts an event, and says whether it is in the window.
-    fn is_wanted(&mut self) -> bool {
-        let is_before = self.n_events < self.window.from;
-        self.n_events += 1;
-        if is_before || self.events.goes_on {
-            return false;
-        }
-        let is_full = !self.events.is_empty() && self.events.bytes.len() >= self.window.bytes;
-        self.events.goes_on = is_full && self.now_ms > self.window.until_ms;
-        !self.events.goes_on
     }
 
     fn mark(&mut self) {
@@ -294,7 +235,7 @@ mod tests {
     }
 
     fn times(chunk: usize, pieces: &[(&str, u64)]) -> Vec<(u64, String)> {
-        let mut writer = EventWriter::new(streaming(chunk, Framing::Sse), Window::WHOLE);
+        let mut writer = EventWriter::new(streaming(chunk, Framing::Sse));
         let spread = writer.spread(pieces.iter().copied());
         for delta in &spread.deltas {
             writer.wait_until(delta.at_ms);
@@ -337,7 +278,7 @@ mod tests {
     #[test]
     fn an_array_is_whole_with_any_number_of_events() {
         for (count, expected) in [(0, "[]"), (1, "[0]"), (2, "[0,\r\n1]")] {
-            let mut writer = EventWriter::new(streaming(1, Framing::JsonArray), Window::WHOLE);
+            let mut writer = EventWriter::new(streaming(1, Framing::JsonArray));
             for number in 0..count {
                 writer.json(None, &number);
             }

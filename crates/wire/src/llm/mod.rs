@@ -82,10 +82,10 @@ use serde_json::json;
 
 use answer::Answer;
 use errors::ApiError;
-use events::{Events, Framing, Streaming, Window};
+use events::{Events, Framing, Streaming};
 use route::Target;
 
-pub use anthropic_messages::{PING, message_id};
+pub use anthropic_messages::PING;
 pub use history::{has_lone_surrogate, has_lone_surrogate_in_arguments};
 
 /// A request as it was understood, and as it came.
@@ -173,34 +173,25 @@ pub fn shows_thinking(request: &Request) -> bool {
 /// Appends the answer as one JSON body. An answer with a failure has none: its body is that of the
 /// [`ApiError`](errors::ApiError).
 pub fn write_body(endpoint: Endpoint, answer: &Answer<'_>, buffer: &mut Vec<u8>) {
-    match endpoint {
-        Endpoint::Messages => anthropic_messages::write_body(answer, buffer),
-        Endpoint::Chat => openai_chat::write_body(answer, buffer),
-        Endpoint::Responses => openai_responses::write_body(answer, buffer),
-        Endpoint::Gemini => gemini::write_body(answer, buffer),
-    }
+    let body = match endpoint {
+        Endpoint::Messages => anthropic_messages::body(answer),
+        Endpoint::Chat => openai_chat::body(answer),
+        Endpoint::Responses => openai_responses::body(answer),
+        Endpoint::Gemini => gemini::body(answer),
+    };
+    buffer.extend_from_slice(body.to_string().as_bytes());
 }
 
 /// The answer as a stream. A failure stands in it, in the dialect's own way. Only Gemini has another framing than
 /// server-sent events; the others have these whatever is asked for.
-pub fn stream(endpoint: Endpoint, answer: &Answer<'_>, streaming: Streaming) -> Events {
-    stream_window(endpoint, answer, streaming, Window::WHOLE)
-}
-
-/// A part of the same stream.
-pub fn stream_window(
-    endpoint: Endpoint,
-    answer: &Answer<'_>,
-    mut streaming: Streaming,
-    window: Window,
-) -> Events {
+pub fn stream(endpoint: Endpoint, answer: &Answer<'_>, mut streaming: Streaming) -> Events {
     if endpoint != Endpoint::Gemini {
         streaming.framing = Framing::Sse;
     }
     match endpoint {
-        Endpoint::Messages => anthropic_messages::stream(answer, streaming, window),
-        Endpoint::Chat => openai_chat::stream(answer, streaming, window),
-        Endpoint::Responses => openai_responses::stream(answer, streaming, window),
-        Endpoint::Gemini => gemini::stream(answer, streaming, window),
+        Endpoint::Messages => anthropic_messages::stream(answer, streaming),
+        Endpoint::Chat => openai_chat::stream(answer, streaming),
+        Endpoint::Responses => openai_responses::stream(answer, streaming),
+        Endpoint::Gemini => gemini::stream(answer, streaming),
     }
 }

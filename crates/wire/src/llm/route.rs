@@ -7,7 +7,7 @@ use super::events::Framing;
 
 /// The routes that are answered, for those who ask for another one.
 const KNOWN: &str = "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/chat/completions, POST /v1/responses, \
-     POST /v1/responses/input_tokens, GET and DELETE /v1/responses/{id}, POST /v1/responses/{id}/cancel, GET /v1/responses/{id}/input_items, POST /v1beta/models/{model}:generateContent, \
+     POST /v1/responses/input_tokens, GET and DELETE /v1/responses/{id}, POST /v1beta/models/{model}:generateContent, \
      POST /v1beta/models/{model}:streamGenerateContent, POST /v1beta/models/{model}:countTokens, GET /v1/models, \
      GET /v1/models/{id}, GET /v1beta/models, GET /v1beta/models/{id}, GET /health";
 
@@ -22,10 +22,6 @@ pub enum Route<'a> {
     Response(&'a str),
     /// That this answer is forgotten.
     DeleteResponse(&'a str),
-    /// That this answer ends early; one that is complete stays as it is.
-    CancelResponse(&'a str),
-    /// What this answer was asked with.
-    InputItems(&'a str),
     /// The list of models, in the form of this API.
     Models(Endpoint),
     /// A model by its name, in the form of this API.
@@ -162,8 +158,13 @@ fn find<'a>(
             (POST, Route::CountTokens(target))
         }
         _ => {
-            if let Some(rest) = path.strip_prefix("/v1/responses/") {
-                return response(method, rest);
+            if let Some(id) = path.strip_prefix("/v1/responses/") {
+                let route = match method {
+                    "DELETE" => Route::DeleteResponse(id),
+                    _ => Route::Response(id),
+                };
+                return (!id.is_empty() && !id.contains('/'))
+                    .then_some(("GET, HEAD, DELETE", route));
             }
             let (is_beta, rest) = match path.strip_prefix("/v1beta/") {
                 Some(rest) => (true, rest),
@@ -183,24 +184,6 @@ fn find<'a>(
             }
         }
     })
-}
-
-/// What to do with a Responses answer.
-fn response<'a>(method: &str, rest: &'a str) -> Option<(&'static str, Route<'a>)> {
-    let (id, action) = match rest.split_once('/') {
-        None => (rest, None),
-        Some((id, action)) => (id, Some(action)),
-    };
-    if id.is_empty() {
-        return None;
-    }
-    match action {
-        None if method == "DELETE" => Some(("GET, HEAD, DELETE", Route::DeleteResponse(id))),
-        None => Some(("GET, HEAD, DELETE", Route::Response(id))),
-        Some("cancel") => Some((POST, Route::CancelResponse(id))),
-        Some("input_items") => Some((GET, Route::InputItems(id))),
-        Some(_) => None,
-    }
 }
 
 /// What to do with a model of Gemini's.
@@ -283,14 +266,6 @@ mod tests {
         assert_eq!(
             of_response("DELETE", "/v1/responses/resp_1"),
             Route::DeleteResponse("resp_1")
-        );
-        assert_eq!(
-            of_response("POST", "/v1/responses/resp_1/cancel"),
-            Route::CancelResponse("resp_1")
-        );
-        assert_eq!(
-            of_response("GET", "/v1/responses/resp_1/input_items"),
-            Route::InputItems("resp_1")
         );
         assert_eq!(
             Route::of("GET", "/v1/models/claude", None, Some(Endpoint::Messages)),

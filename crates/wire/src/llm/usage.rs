@@ -3,7 +3,7 @@
 use cuecard_source::value::Json;
 use cuecard_timeline::script::{Part, Request, ToolInput};
 
-use super::answer::{Element, Piece, Said};
+use super::answer::{Element, joined};
 
 /// The tokens of what isn't looked into: an image, a file.
 const OPAQUE: u64 = 256;
@@ -140,19 +140,12 @@ fn counted(elements: &[Element]) -> (u64, u64) {
     let (mut thought, mut said) = (0, 0);
     for element in elements {
         match element {
-            Element::Thinking(pieces) => thought += count_pieces(pieces),
-            Element::Text(pieces) | Element::Refusal(pieces) => said += count_pieces(pieces),
+            Element::Thinking(pieces) => thought += count(&joined(pieces)),
+            Element::Text(pieces) | Element::Refusal(pieces) => said += count(&joined(pieces)),
             Element::Call(call) => said += count(&call.name) + count(&call.input_text()),
         }
     }
     (thought, said)
-}
-
-fn count_pieces(pieces: &[Piece]) -> u64 {
-    match pieces {
-        [piece] => count(&piece.text),
-        _ => count(&Said::Pieces(pieces).to_string()),
-    }
 }
 
 /// The tokens of a request: of its system text, its conversation and its tools.
@@ -204,77 +197,21 @@ fn count_json(json: &Json) -> u64 {
 /// ```
 pub fn count(text: &str) -> u64 {
     let (mut tokens, mut run) = (0, 0_u64);
-    let mut add = |kind: Kind| match kind {
-        Kind::Word => {
+    for character in text.chars() {
+        if character < '\u{530}' && character.is_alphanumeric() {
             tokens += u64::from(run.is_multiple_of(4));
             run += 1;
-        }
-        Kind::Space => run = 0,
-        Kind::Mark => {
-            tokens += 1;
+        } else {
+            tokens += u64::from(!character.is_whitespace());
             run = 0;
         }
-    };
-    let mut rest = text;
-    // Most text is ASCII, where a byte is a character.
-    while let Some(begin) = rest
-        .bytes()
-        .position(|byte| match KINDS.get(usize::from(byte)) {
-            Some(kind) => {
-                add(*kind);
-                false
-            }
-            None => true,
-        })
-    {
-        let mut characters = rest[begin..].chars();
-        if let Some(character) = characters.next() {
-            add(Kind::of(character));
-        }
-        rest = characters.as_str();
     }
     tokens
 }
 
-/// What a character is for the counter of tokens.
-#[derive(Clone, Copy)]
-enum Kind {
-    /// A letter or a digit.
-    Word,
-    Space,
-    /// Any other.
-    Mark,
-}
-
-/// Those of ASCII.
-const KINDS: [Kind; 128] = {
-    let mut kinds = [Kind::Mark; 128];
-    let mut byte = 0;
-    while byte < 128 {
-        if (byte as u8).is_ascii_alphanumeric() {
-            kinds[byte] = Kind::Word;
-        } else if (byte as u8).is_ascii_whitespace() {
-            kinds[byte] = Kind::Space;
-        }
-        byte += 1;
-    }
-    kinds
-};
-
-impl Kind {
-    fn of(character: char) -> Self {
-        if character < '\u{530}' && character.is_alphanumeric() {
-            Self::Word
-        } else if character.is_whitespace() {
-            Self::Space
-        } else {
-            Self::Mark
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::answer::Piece;
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;

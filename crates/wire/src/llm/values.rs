@@ -1,84 +1,43 @@
 //! Values that a provider refuses although a request can be understood without them.
 
 use cuecard_source::value::Json;
-use cuecard_timeline::script::Endpoint;
+use cuecard_timeline::script::Endpoint::{self, Chat, Gemini, Messages, Responses};
 
 use super::demands;
 use super::errors::ApiError;
 use super::fault::{Expected, Fault, FaultKind};
 use super::node::Node;
 
-/// Members at the top that only other APIs have, or older ones of the same provider.
-const FOREIGN: [(Endpoint, &[&str]); 4] = [
-    (
-        Endpoint::Messages,
-        &[
-            "frequency_penalty",
-            "max_completion_tokens",
-            "max_output_tokens",
-            "n",
-            "presence_penalty",
-            "response_format",
-            "stop",
-        ],
-    ),
-    (
-        Endpoint::Chat,
-        &["generationConfig", "max_output_tokens", "stop_sequences"],
-    ),
-    (
-        Endpoint::Responses,
-        &[
-            "generationConfig",
-            "max_completion_tokens",
-            "max_tokens",
-            "n",
-            "response_format",
-            "stop",
-            "stop_sequences",
-        ],
-    ),
-    (
-        Endpoint::Gemini,
-        &[
-            "max_tokens",
-            "response_format",
-            "stop",
-            "stream",
-            "system",
-            "temperature",
-            "tool_choice",
-        ],
-    ),
+/// Members at the top that only other APIs have, or older ones of the same provider, and the APIs that refuse them.
+const FOREIGN: &[(&str, &[Endpoint])] = &[
+    ("frequency_penalty", &[Messages]),
+    ("generationConfig", &[Chat, Responses]),
+    ("max_completion_tokens", &[Messages, Responses]),
+    ("max_output_tokens", &[Messages, Chat]),
+    ("max_tokens", &[Responses, Gemini]),
+    ("n", &[Messages, Responses]),
+    ("presence_penalty", &[Messages]),
+    ("response_format", &[Messages, Responses, Gemini]),
+    ("stop", &[Messages, Responses, Gemini]),
+    ("stop_sequences", &[Chat, Responses]),
+    ("stream", &[Gemini]),
+    ("system", &[Gemini]),
+    ("temperature", &[Gemini]),
+    ("tool_choice", &[Gemini]),
 ];
 
-/// The types of blocks that only other APIs have.
-const FOREIGN_BLOCKS: [(Endpoint, &[&str]); 3] = [
-    (
-        Endpoint::Messages,
-        &[
-            "image_url",
-            "input_audio",
-            "input_file",
-            "input_image",
-            "input_text",
-            "output_text",
-        ],
-    ),
-    (
-        Endpoint::Chat,
-        &[
-            "image",
-            "input_file",
-            "input_image",
-            "input_text",
-            "output_text",
-        ],
-    ),
-    (
-        Endpoint::Responses,
-        &["image", "image_url", "text", "tool_result", "tool_use"],
-    ),
+/// The types of blocks that only other APIs have, and the APIs that refuse them.
+const FOREIGN_BLOCKS: &[(&str, &[Endpoint])] = &[
+    ("image", &[Chat, Responses]),
+    ("image_url", &[Messages, Responses]),
+    ("input_audio", &[Messages]),
+    ("input_file", &[Messages, Chat]),
+    ("input_image", &[Messages, Chat]),
+    ("input_text", &[Messages, Chat]),
+    ("output_text", &[Messages, Chat]),
+    ("text", &[Responses]),
+    ("tool_result", &[Responses]),
+    ("tool_use", &[Responses]),
 ];
 
 /// The blocks that each API has, as far as its error lists them.
@@ -95,8 +54,8 @@ pub fn refusal(endpoint: Endpoint, body: &Json, betas: &str) -> Option<ApiError>
 }
 
 fn check(endpoint: Endpoint, body: &Node<'_, '_>) -> Result<(), Fault> {
-    let foreign = FOREIGN.iter().find(|(of, _)| *of == endpoint);
-    for name in foreign.into_iter().flat_map(|(_, names)| *names) {
+    let foreign = FOREIGN.iter().filter(|(_, of)| of.contains(&endpoint));
+    for (name, _) in foreign {
         if let Some(member) = body.get(name) {
             return Err(member.fault(FaultKind::Foreign));
         }
@@ -121,8 +80,10 @@ fn check(endpoint: Endpoint, body: &Node<'_, '_>) -> Result<(), Fault> {
         Endpoint::Responses => ("input", RESPONSES_BLOCKS),
         Endpoint::Chat | Endpoint::Gemini => ("messages", CHAT_BLOCKS),
     };
-    let foreign = FOREIGN_BLOCKS.iter().find(|(of, _)| *of == endpoint);
-    let foreign = foreign.map_or(&[][..], |(_, types)| types);
+    let is_foreign = |kind: &str| {
+        let mut foreign = FOREIGN_BLOCKS.iter();
+        foreign.any(|(name, of)| *name == kind && of.contains(&endpoint))
+    };
     let Some(messages) = body.get(messages).filter(|list| list.json.is_array()) else {
         return Ok(());
     };
@@ -132,7 +93,7 @@ fn check(endpoint: Endpoint, body: &Node<'_, '_>) -> Result<(), Fault> {
             return Ok(());
         };
         content.each(|block| match block.get("type") {
-            Some(kind) if kind.json.as_str().is_some_and(|it| foreign.contains(&it)) => {
+            Some(kind) if kind.json.as_str().is_some_and(is_foreign) => {
                 Err(kind.fault(FaultKind::Unknown(allowed)))
             }
             _ => Ok(()),

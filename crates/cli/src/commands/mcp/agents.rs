@@ -301,7 +301,11 @@ impl Project {
             document["saved"] = file.display().to_string().into();
             document["replaced"] = is_there.into();
         } else {
-            document["error"] = "not saved: the scenario has errors".into();
+            document["error"] = match document["valid"] == true {
+                true => "not saved: a config of servers has errors; `cuecard doctor` shows them",
+                false => "not saved: the scenario has errors",
+            }
+            .into();
         }
         checked.answer(trimmed(document, "`cuecard check`"))
     }
@@ -318,7 +322,15 @@ impl Project {
             let help = "the user can start `cuecard mcp` without `--read-only`";
             return Err(refused("nothing may be saved under `--read-only`", help));
         }
-        let file = self.path(&Path::new(FOLDERS[0]).join(format!("{name}.json")))?;
+        let file = Path::new(FOLDERS[0]).join(format!("{name}.json"));
+        // What a link leads to is no scenario, perhaps a config that starts servers.
+        if self.path(&file)? != file {
+            let error = format!(
+                "not saved: `{}` is a symbolic link, or in one",
+                file.display()
+            );
+            return Err(refused(&error, "choose another name, or remove the link"));
+        }
         if overwrite || !self.root.join(&file).exists() {
             return Ok(file);
         }

@@ -22,12 +22,6 @@ pub(super) fn run(args: &ProfileCaptureArgs, output: &Output) -> Result<ExitCode
             .with_help("complete the file: uncertain entries are commented out");
         output.diagnostic(&found);
     }
-    for (tool, native) in &captured.derived {
-        let message = format!("`{tool}` becomes a call of `{native}` by its arguments alone");
-        let found = Diagnostic::note(codes::TOOL_DERIVED, message)
-            .with_help("make sure that this tool does what is meant");
-        output.diagnostic(&found);
-    }
     let Some(folder) = &args.out else {
         stdout(&captured.text);
         return Ok(code);

@@ -66,7 +66,7 @@ fn root(text: &str) -> Result<Node, String> {
     match (parsed.root, parsed.errors.first()) {
         (Some(root), None) => Ok(root),
         (_, error) => {
-            let reason = error.map_or_else(|| "it is empty".to_owned(), json::JsonError::message);
+            let reason = error.map_or("it is empty", |error| error.message.as_str());
             Err(format!("isn't valid JSON: {reason}"))
         }
     }

@@ -245,6 +245,22 @@ fn two_calls_that_save_the_same_name_save_one() {
 }
 
 #[test]
+fn nothing_is_saved_through_a_link() {
+    let scratch = program::scratch();
+    let folder = scratch.work().join(".cuecard/scenarios");
+    fs::create_dir_all(&folder).expect("writable");
+    std::os::unix::fs::symlink("../config.json", folder.join("note.json")).expect("linked");
+    let mut client = Client::start(&scratch, &["--confine"]);
+    let arguments = json!({"name": "note", "scenario": note(), "overwrite": true});
+    let id = client.call("save_scenario", arguments, None);
+    let answer = client.answer(id);
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let error = &answer["result"]["structuredContent"]["error"];
+    assert!(error.to_string().contains("symbolic link"), "{answer}");
+    assert!(!scratch.work().join(".cuecard/config.json").exists());
+}
+
+#[test]
 fn what_an_agent_gives_is_on_no_command_line() {
     let scratch = program::scratch();
     let looks = json!({"version": "2.1", "metadata": {"name": "Looks"},

@@ -380,7 +380,7 @@ timeline:
 "#;
     scratch.write("again.yaml", timeline).expect("writable");
     let done = run(&scratch, &["again.yaml", "--agent", "mine.toml"], 0);
-    assert_eq!(codes(&done), ["T-TOOL-07"; 2], "{done:#}");
+    assert_eq!(codes(&done), [""; 0], "{done:#}");
     let events = done["events"].as_array().expect("a list").iter();
     let said = events.filter_map(|event| event["what"].as_str()?.strip_prefix("agent: \""));
     assert_eq!(
@@ -484,7 +484,8 @@ timeline:
     run(&scratch, &[&args[..], &["--strict"]].concat(), 1);
 }
 
-/// An agent that nobody has heard of: what its tools are follows from their arguments, until it is written down.
+/// An agent that nobody has heard of: tools with the names of a timeline's are called as they are written, and become the
+/// entries of its profile.
 #[test]
 fn an_agent_without_a_profile_is_known_by_its_tools() {
     let Some(python) = peers::require_program("python3") else {
@@ -494,7 +495,7 @@ fn an_agent_without_a_profile_is_known_by_its_tools() {
     let preset = preset_of(&python);
     scratch.write("mine.toml", &preset).expect("writable");
     let timeline = "
-name: derived
+name: unknown
 timeline:
   - userInputs: [[0, 'Write it']]
   - llmResponse: [{assistant: [[0, 'I write it.']]}]
@@ -505,13 +506,13 @@ timeline:
   - llmResponse: [{assistant: [[0, 'It is written.']]}]
   - assert: {fs: {exists: [a.txt, b.txt]}, text: {contains: ['It is written.']}}
 ";
-    scratch.write("derived.yaml", timeline).expect("writable");
-    let args = ["derived.yaml", "--agent", "mine.toml"];
-    let derived = run(&scratch, &args, 0);
-    assert_eq!(codes(&derived), ["T-TOOL-07", "T-TOOL-07"], "{derived:#}");
+    scratch.write("unknown.yaml", timeline).expect("writable");
+    let args = ["unknown.yaml", "--agent", "mine.toml"];
+    let unknown = run(&scratch, &args, 0);
+    assert_eq!(codes(&unknown), [""; 0], "{unknown:#}");
     let log = format!(
         "{}/exchanges.jsonl",
-        derived["run"].as_str().expect("a folder")
+        unknown["run"].as_str().expect("a folder")
     );
     let captured = program::run(
         &scratch,

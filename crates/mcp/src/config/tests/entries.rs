@@ -106,23 +106,23 @@ fn the_shape_decides_what_a_server_is() {
     );
     assert_eq!(
         wrong(r#"{"type":"stdio"}"#),
-        "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s server `s` has no `command`\n\
-          | this type needs it\nhelp: add \"command\": \"…\""
+        "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s/type server `s` has no `command`\n\
+          help: add \"command\": \"…\", or another `type`"
     );
     assert_eq!(
         wrong(r#"{"type":"stdio","url":"http://h"}"#),
-        "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s server `s` has no `command`\n\
-          | this type needs it\nhelp: add \"command\": \"…\", or remove `type`"
+        "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s/type server `s` has no `command`\n\
+          help: add \"command\": \"…\", or another `type`"
     );
     assert_eq!(
         wrong(r#"{"type":"sse","command":"x"}"#),
-        "error[X-CFG-02] .mcp.json:2:14-19 /mcpServers/s server `s` has no `url`\n\
-          | this type needs it\nhelp: add \"url\": \"https://…\", or remove `type`"
+        "error[X-CFG-02] .mcp.json:2:14-19 /mcpServers/s/type server `s` has no `url`\n\
+          help: add \"url\": \"https://…\", or another `type`"
     );
     assert_eq!(
         wrong(r#"{"type":"http"}"#),
-        "error[X-CFG-02] .mcp.json:2:14-20 /mcpServers/s server `s` has no `url`\n\
-          | this type needs it\nhelp: add \"url\": \"https://…\""
+        "error[X-CFG-02] .mcp.json:2:14-20 /mcpServers/s/type server `s` has no `url`\n\
+          help: add \"url\": \"https://…\", or another `type`"
     );
     assert_eq!(
         wrong(r#"{"command":"x","endpoint":"http://h"}"#),
@@ -143,7 +143,7 @@ fn a_wrong_entry_concerns_those_who_use_the_server() {
     assert_eq!(config.names().collect::<Vec<_>>(), ["good", "s", "n"]);
     // The warnings of the wrong one wait with it.
     let warnings: Vec<_> = config.warnings.iter().map(|found| &found.message).collect();
-    assert_eq!(warnings, ["`zebra` of server `good` is ignored"]);
+    assert_eq!(warnings, ["unknown key `zebra` in server `good`"]);
     let problem = |name: &str| {
         let server = config.server(name).expect("it is there");
         shown(server.spec.as_ref().expect_err("it can't be used"))
@@ -151,19 +151,18 @@ fn a_wrong_entry_concerns_those_who_use_the_server() {
     assert_eq!(
         problem("s"),
         "error[X-CFG-02] .mcp.json:2:35-38 /mcpServers/s server `s` has no `command` or `url`\n\
-         = `comand` of server `s` is ignored: did you mean `command`?\n\
-         = the `timeout` 30000 of server `s` is in milliseconds, as Claude Code has it: in a file that only Cuecard reads, and up to 3600, it is in seconds\n\
+         = unknown key `comand` in server `s`: did you mean `command`?\n\
+         = server `s` has the `timeout` 30000, which is in milliseconds, as Claude Code has it: in a file that only Cuecard reads, and up to 3600, it is in seconds\n\
          help: add \"command\": \"…\" for a program, \"url\": \"https://…\" for an address"
     );
     assert_eq!(
         problem("n"),
-        "error[X-CFG-02] .mcp.json:2:76-77 /mcpServers/n server `n` must be an object, not a number\n\
-         help: write { \"command\": \"npx\", \"args\": [\"…\"] } for a program, { \"url\": \"https://…\" } for an address"
+        "error[X-CFG-02] .mcp.json:2:76-77 /mcpServers/n server `n` must be an object, not a number"
     );
     let numbers = vec!["1"; 1000].join(",");
     let many = wrong(&format!("{{\"command\":\"x\",\"args\":[{numbers}]}}"));
     assert!(
-        many.contains("\n= and 990 more\n") && many.lines().count() == 12,
+        many.ends_with("\n= and 990 more") && many.lines().count() == 11,
         "{many}"
     );
 }
@@ -172,13 +171,13 @@ fn a_wrong_entry_concerns_those_who_use_the_server() {
 fn words_are_those_of_a_list() {
     assert_eq!(
         wrong(r#"{"command":"x","type":"STDIO","protocol":"new"}"#),
-        "error[X-CFG-02] .mcp.json:2:28-35 /mcpServers/s/type `type` of server `s` is `stdio`, `http`, `streamable-http`, `streamableHttp`, `sse`, `ws`, `websocket` or `unix`, not `STDIO`\n\
+        "error[X-CFG-02] .mcp.json:2:28-35 /mcpServers/s/type server `s`: `type` must be `stdio`, `http`, `streamable-http`, `streamableHttp`, `sse`, `websocket`, `ws` or `unix`, not `STDIO`\n\
              | did you mean `stdio`?\n\
-             = `protocol` of server `s` is `auto`, `legacy` or `modern`, not `new`"
+             = server `s`: `protocol` must be `auto`, `legacy` or `modern`, not `new`"
     );
     assert_eq!(
         wrong(r#"{"command":"x","protocol":1}"#),
-        "error[X-CFG-02] .mcp.json:2:32-33 /mcpServers/s/protocol `protocol` of server `s` must be `auto`, `legacy` or `modern`, not a number"
+        "error[X-CFG-02] .mcp.json:2:32-33 /mcpServers/s/protocol server `s`: `protocol` must be a string, not a number"
     );
 }
 
@@ -186,30 +185,30 @@ fn words_are_those_of_a_list() {
 fn a_command_is_one_string() {
     assert_eq!(
         wrong(r#"{"command":["npx","-y","x"]}"#),
-        "error[X-CFG-02] .mcp.json:2:17-33 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+        "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command server `s`: `command` must be a string, not an array\n\
           help: write \"command\": \"npx\", \"args\": [\"…\"]"
     );
     assert_eq!(
         wrong(r#"{"command":["x","--token","abcdefgh"]}"#),
-        "error[X-CFG-02] .mcp.json:2:17-43 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+        "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command server `s`: `command` must be a string, not an array\n\
           help: write \"command\": \"npx\", \"args\": [\"…\"]"
     );
     assert_eq!(
         findings(r#"{"command":"x --token=abcdefgh"}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:17-37 /mcpServers/s/command `command` of server `s` is used as the name of one program, including spaces\n\
+            "warning[X-CFG-02] .mcp.json:2:17-37 /mcpServers/s/command server `s` has a `command` that is used as the name of one program, including spaces\n\
           help: write \"command\": \"npx\", \"args\": [\"…\"]"
         ]
     );
     assert_eq!(
         wrong(r#"{"command":[1]}"#),
-        "error[X-CFG-02] .mcp.json:2:17-20 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+        "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command server `s`: `command` must be a string, not an array\n\
           help: write \"command\": \"npx\", \"args\": [\"…\"]"
     );
     assert_eq!(
         findings(r#"{"command":"npx -y x"}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:17-27 /mcpServers/s/command `command` of server `s` is used as the name of one program, including spaces\n\
+            "warning[X-CFG-02] .mcp.json:2:17-27 /mcpServers/s/command server `s` has a `command` that is used as the name of one program, including spaces\n\
           help: write \"command\": \"npx\", \"args\": [\"…\"]"
         ]
     );
@@ -228,28 +227,25 @@ fn kinds_of_values_are_checked_all_at_once() {
         wrong(
             r#"{"command":1,"args":"-y \"x","env":{"A":1,"B":null,"C":[],"":"x"},"cwd":true,"tools":{},"timeout":"30","disabled":0}"#
         ),
-        "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command `command` of server `s` must be a string, not a number\n\
-             = `args` of server `s` must be an array of strings, not a string: write \"args\": [\"…\"]\n\
-             = `env.A` of server `s` must be a string, not a number: write it in quotes\n\
-             = `env.B` of server `s` must be a string, not null: remove it, or write \"\"\n\
-             = `env.C` of server `s` must be a string, not an array: write a text in quotes\n\
-             = `` of server `s` is not a valid variable name: names consist of letters, digits and `_`\n\
-             = `cwd` of server `s` must be a string, not a boolean: write it in quotes\n\
-             = `tools` of server `s` must be an array of strings, not an object: write \"tools\": [\"…\"]\n\
-             = `timeout` of server `s` must be a number of seconds above 0, not a string: write it without quotes\n\
-             = `disabled` of server `s` must be true or false, not a number\n\
-             help: write it in quotes"
+        "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command server `s`: `command` must be a string, not a number\n\
+             = server `s`: `args` must be an array, not a string\n\
+             = server `s`, `env`: `A` must be a string, not a number\n\
+             = server `s`, `env`: `B` must be a string, not null\n\
+             = server `s`, `env`: `C` must be a string, not an array\n\
+             = server `s`: `cwd` must be a string, not a boolean\n\
+             = server `s`: `tools` must be an array, not an object\n\
+             = server `s`: `timeout` must be a number, not a string\n\
+             = server `s`: `disabled` must be true or false, not a number"
     );
     assert_eq!(
         wrong(r#"{"url":2,"headers":[]}"#),
-        "error[X-CFG-02] .mcp.json:2:13-14 /mcpServers/s/url `url` of server `s` must be a string, not a number\n\
-             = `headers` of server `s` must be an object of strings, not an array: write \"headers\": { \"NAME\": \"value\" }\n\
-             help: write it in quotes"
+        "error[X-CFG-02] .mcp.json:2:13-14 /mcpServers/s/url server `s`: `url` must be a string, not a number\n\
+             = server `s`: `headers` must be an object, not an array"
     );
     assert_eq!(
         wrong(r#"{"command":"x","args":["a\u0000b",8080]}"#),
-        "error[X-CFG-02] .mcp.json:2:29-39 /mcpServers/s/args/0 `args[0]` of server `s` must not contain the character U+0000\n\
-             = `args[1]` of server `s` must be a string, not a number: write it in quotes\n\
+        "error[X-CFG-02] .mcp.json:2:29-39 /mcpServers/s/args server `s` has the character U+0000 in `args[0]`\n\
+             = server `s`: `args[1]` must be a string, not a number\n\
              help: remove it"
     );
 }
@@ -258,7 +254,7 @@ fn kinds_of_values_are_checked_all_at_once() {
 fn headers_have_names_of_their_own() {
     assert_eq!(
         wrong(r#"{"url":"http://h","headers":{"a b":"1","X-A":"1","x-a":"2"}}"#),
-        "error[X-CFG-02] .mcp.json:2:41-44 /mcpServers/s/headers/a b `a b` of server `s` is not a valid header name\n\
+        "error[X-CFG-02] .mcp.json:2:35-40 /mcpServers/s/headers server `s` has a header `a b`, which is not a valid name\n\
              = server `s` has a duplicate header `x-a`: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\"\n\
              help: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\""
     );
@@ -284,7 +280,7 @@ fn timeouts_are_seconds() {
     assert_eq!(
         found,
         [
-            "warning[C-TIME-01] .cuecard/config.json:1:45-50 /mcpServers/s/timeout `timeout` of server `s` is 30000 seconds, which is more than an hour: did you mean milliseconds?\n\
+            "warning[C-TIME-01] .cuecard/config.json:1:45-50 /mcpServers/s/timeout server `s` has a `timeout` of 30000 seconds, which is more than an hour: did you mean milliseconds?\n\
           help: `timeout` is in seconds: write 30 if you meant milliseconds"
         ]
     );
@@ -293,7 +289,7 @@ fn timeouts_are_seconds() {
     assert_eq!(
         findings(long),
         [
-            "note[C-TIME-01] .mcp.json:2:31-36 /mcpServers/s/timeout the `timeout` 30000 of server `s` is in milliseconds, as Claude Code has it\n\
+            "note[C-TIME-01] .mcp.json:2:31-36 /mcpServers/s/timeout server `s` has the `timeout` 30000, which is in milliseconds, as Claude Code has it\n\
           help: in a file that only Cuecard reads, and up to 3600, it is in seconds"
         ]
     );
@@ -301,7 +297,7 @@ fn timeouts_are_seconds() {
         assert_eq!(
             wrong(&format!(r#"{{"command":"x","timeout":{bad}}}"#)),
             format!(
-                "error[X-CFG-02] .mcp.json:2:31-{} /mcpServers/s/timeout `timeout` of server `s` must be a number of seconds above 0, not {bad}\n\
+                "error[X-CFG-02] .mcp.json:2:31-{} /mcpServers/s/timeout server `s` has a `timeout` that is not a number of seconds above 0\n\
                  help: write seconds, such as 30 or 0.5; the default is 60",
                 31 + bad.len()
             )
@@ -349,23 +345,23 @@ fn unknown_keys_are_told_with_the_likely_one() {
     assert_eq!(
         findings(r#"{"comand":"x","command":"x","uri":"x","oauth":{},"zebra":1}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:7-15 /mcpServers/s/comand `comand` of server `s` is ignored\n| did you mean `command`?",
-            "warning[X-CFG-02] .mcp.json:2:34-39 /mcpServers/s/uri `uri` of server `s` is ignored\n| did you mean `url`?",
-            "warning[X-CFG-02] .mcp.json:2:44-51 /mcpServers/s/oauth `oauth` of server `s` is ignored\n| did you mean `auth`?",
-            "warning[X-CFG-02] .mcp.json:2:55-62 /mcpServers/s/zebra `zebra` of server `s` is ignored\n\
+            "warning[X-CFG-02] .mcp.json:2:7-15 /mcpServers/s/comand unknown key `comand` in server `s`\n| did you mean `command`?",
+            "warning[X-CFG-02] .mcp.json:2:34-39 /mcpServers/s/uri unknown key `uri` in server `s`\n| did you mean `url`?",
+            "warning[X-CFG-02] .mcp.json:2:44-51 /mcpServers/s/oauth unknown key `oauth` in server `s`\n| did you mean `auth`?",
+            "warning[X-CFG-02] .mcp.json:2:55-62 /mcpServers/s/zebra unknown key `zebra` in server `s`\n\
              help: remove it, unless another client needs it",
         ]
     );
     assert_eq!(
         findings(r#"{"command":"x","headers":{}}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:21-30 /mcpServers/s/headers `headers` of server `s` has no effect: `command` starts it\nhelp: remove it"
+            "warning[X-CFG-02] .mcp.json:2:21-30 /mcpServers/s/headers server `s` has a `headers` without effect: `command` starts it\nhelp: remove it"
         ]
     );
     assert_eq!(
         findings(r#"{"url":"http://h","env":{"A":"1"}}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:24-29 /mcpServers/s/env `env` of server `s` has no effect: the server is not started, but reached by its URL\nhelp: remove it"
+            "warning[X-CFG-02] .mcp.json:2:24-29 /mcpServers/s/env server `s` has a `env` without effect: the server is not started, but reached by its URL\nhelp: remove it"
         ]
     );
 }
@@ -486,7 +482,7 @@ fn an_address_of_another_type_or_without_a_path_is_refused() {
     assert_eq!(
         findings(r#"{"url":"unix:///s.sock","headers":{"X-A":"b"}}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:47-50 /mcpServers/s/headers/X-A `headers` of server `s` have no effect: messages over a Unix socket have none\nhelp: remove them, or write `http+unix://` if the server speaks HTTP over its socket"
+            "warning[X-CFG-02] .mcp.json:2:47-50 /mcpServers/s/headers/X-A `headers.X-A` of server `s` has no effect: messages over a Unix socket have no headers\nhelp: remove it, or write `http+unix://` if the server speaks HTTP over its socket"
         ]
     );
 }

@@ -422,11 +422,6 @@ fn parts_and_lists_of_results_are_questions() {
             "`on` holds `2026-03-04` (`$.due`), and so does the result of `get`: is it copied from there?",
         ),
         (
-            json!({"items": [{"id": "x-10017"}, {"id": "x-10025"}]}),
-            json!({"ids": ["x-10017", "x-10025"]}),
-            "all 2 items of `ids` were copied from the result of `get`: are more of them meant if there are more?",
-        ),
-        (
             json!("a1b2c3d4e5\nf6e5d4c3b2"),
             json!({"text": "see f6e5d4c3b2 there"}),
             "`text` holds `f6e5d4c3b2`, and so does the result of `get`: is it copied from there?",

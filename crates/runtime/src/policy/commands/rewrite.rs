@@ -269,7 +269,11 @@ fn may_run_data(words: &[Word], script: &Script, is_file: bool) -> bool {
             };
             return !behind.iter().all(|word| word.name().is_some_and(is_plain));
         }
-        "set" => return behind.iter().any(|word| word.beginning().contains('k')),
+        // Behind `--` a value is no option.
+        "set" => {
+            let is_option = |word: &Word| word.beginning().contains('k');
+            return behind.first().is_some_and(has_data) || behind.iter().any(is_option);
+        }
         // What it reads may be several words, or options that start programs.
         "xargs" if has("find tar sort sed awk git") || (prints_data(script) && !has("-0 -d")) => {
             return true;

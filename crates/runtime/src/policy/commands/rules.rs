@@ -319,10 +319,11 @@ impl Rules<'_> {
             let start = word.beginning();
             // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
             let is_regex = |piece: &Piece| piece.text.starts_with("@/");
-            let is_assigned = start.contains('=')
-                && !self.has_special(word, &['\\'])
-                && !self.data(word).any(is_regex);
-            if name.ends_with("awk") && !is_assigned && self.has_special(word, &['\\', '=']) {
+            let is_read = match start.contains('=') {
+                true => self.has_special(word, &['\\']) || self.data(word).any(is_regex),
+                false => self.has_special(word, &['\\', '=']),
+            };
+            if name.ends_with("awk") && is_read {
                 let data = self.name_in(word);
                 let what = "would read a `=`, backslash or `@/` in the data of";
                 return deny(format!("`{name}` {what} {data}"));

@@ -1,21 +1,19 @@
-//! Makes the file of a profile from the tools that an agent advertises. What is certain becomes an entry; what only
-//! looks alike becomes a comment, for somebody who knows.
+//! Makes the file of a profile from the tools that an agent advertises. What is known by its name becomes an entry; what
+//! lacks something there becomes a comment, for somebody who knows.
 
-mod likeness;
 mod writing;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::advertised::{AdvertisedTool, ToolInput};
 use super::choice::Profiles;
-use super::profile::Profile;
-use super::read::read_profile;
-use cuecard_source::SourceFile;
-use likeness::{Known, ToolSimilarity};
-use writing::{key, list, schema, text, value};
+use crate::model::vocabulary::{ARGUMENT_ALIASES, AbstractTool, TOOLS};
+use cuecard_source::value::Json;
+use writing::{key, schema, text, value};
 
 /// So many names of tools give an agent away.
 const MAX_DETECT: usize = 12;
@@ -40,30 +38,21 @@ pub struct Captured {
     pub text: String,
     /// What somebody who knows the agent has to say before it is whole, one sentence each.
     pub missing: Vec<String>,
-    /// The timeline's tools whose entries follow from arguments alone, with the agent's.
-    pub derived: Vec<(&'static str, String)>,
 }
 
-/// Makes a profile. The entries are those whose tool and arguments are known by their names, and those where exactly one
-/// tool takes the arguments; others that look alike stand in it as comments, and are missing.
+/// Makes a profile. The entries are those whose tool and arguments are known by their names; tools with a known name that
+/// lack something stand in it as comments, and are missing.
 pub fn capture(capture: &Capture<'_>) -> Captured {
-    let mut tools: Vec<&AdvertisedTool> = Vec::new();
+    let mut own: Vec<&AdvertisedTool> = Vec::new();
     for tool in capture.tools {
-        if tools.iter().all(|known| known.name != tool.name) {
-            tools.push(tool);
+        let is_own = tool.input != ToolInput::Opaque && !tool.name.starts_with("mcp__");
+        if is_own && own.iter().all(|known| known.name != tool.name) {
+            own.push(tool);
         }
     }
-    let own: Vec<&AdvertisedTool> = tools
-        .iter()
-        .copied()
-        .filter(|tool| tool.input != ToolInput::Opaque && !tool.name.starts_with("mcp__"))
-        .collect();
-    let known = Known::of(&Profiles::default());
-    let detect: Vec<&str> = own
-        .iter()
-        .take(MAX_DETECT)
-        .map(|tool| tool.name.as_str())
-        .collect();
+    let known = KnownNames::of(&Profiles::default());
+    let detect = own.iter().take(MAX_DETECT);
+    let detect: Vec<&str> = detect.map(|tool| tool.name.as_str()).collect();
     let mut file = format!(
         "# The tools of {} as version {} advertises them. Look through what is commented out: it was not certain.\n\n\
          agent = {}\nversions = {}\n",
@@ -75,61 +64,34 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
     if let Some(endpoint) = capture.endpoint {
         let _ = writeln!(file, "endpoint = {}", text(endpoint));
     }
-    let _ = writeln!(file, "detect = {}\n", list(&detect));
+    let _ = writeln!(file, "detect = {}\n", value(detect));
 
-    let mut used: Vec<&str> = Vec::new();
+    let mut used = BTreeSet::new();
     let (mut certain, mut doubtful) = (String::new(), String::new());
-    let (mut missing, mut derived) = (Vec::new(), Vec::new());
-    for (tool, alike) in known.alike(&own) {
-        let fits = |alike: &ToolSimilarity| alike.doubts.is_empty();
-        let is_the_one = alike.len() == 1;
-        for (native, alike) in alike {
-            used.push(&native.name);
-            let is_entry = fits(&alike) && is_the_one;
-            let mut entry = match is_entry && tool.name == "runCmd" {
-                true => in_folder(native, &alike),
-                false => String::new(),
-            };
-            let _ = write!(
-                entry,
-                "[[tools.{}]]\nname = {}\n",
-                tool.name,
-                text(&native.name)
-            );
-            if !alike.arguments.is_empty() {
-                let pairs: Vec<String> = alike
-                    .arguments
-                    .iter()
-                    .map(|(argument, native)| format!("{} = {}", key(argument), text(native)))
-                    .collect();
-                let _ = writeln!(entry, "args = {{ {} }}", pairs.join(", "));
-            }
-            entry.push_str(&always(&alike));
-            if is_entry {
-                if !alike.is_named {
-                    certain.push_str("# By its arguments alone.\n");
-                    derived.push((tool.name, native.name.clone()));
-                }
-                let _ = writeln!(certain, "{entry}");
-                continue;
-            }
-            for line in entry.lines() {
+    let mut missing = Vec::new();
+    for tool in TOOLS {
+        let named = own.iter().filter(|native| known.is_named(tool, native));
+        let mut drafts: Vec<_> = named.map(|native| known.draft(tool, native)).collect();
+        used.extend(drafts.iter().map(|draft| draft.native.name.as_str()));
+        if let Some(whole) = drafts.iter().position(|draft| draft.lacks.is_empty()) {
+            let _ = writeln!(certain, "{}", drafts.swap_remove(whole).entries());
+            continue;
+        }
+        for draft in drafts {
+            for line in draft.entry(&[], None).lines() {
                 let _ = writeln!(doubtful, "# {line}");
             }
-            let doubts = match fits(&alike) {
-                true => "it is not the only one that takes these arguments".to_owned(),
-                false => alike.doubts.join("; "),
-            };
-            let _ = writeln!(doubtful, "#   {}\n", comment(&doubts));
+            let lacks = draft.lacks.join("; ");
+            let _ = writeln!(doubtful, "#   {}\n", comment(&lacks));
             missing.push(format!(
-                "no entry for `{}`: the agent's `{}` is similar, but {doubts}",
+                "no entry for `{}`: the agent's `{}` has its name, but {lacks}",
                 tool.name,
-                comment(&native.name),
+                comment(&draft.native.name),
             ));
         }
     }
     if certain.is_empty() && missing.is_empty() {
-        missing.push("none of the agent's tools resembles a timeline tool".to_owned());
+        missing.push("none of the agent's tools has the name of a timeline tool".to_owned());
     }
     if certain.is_empty() {
         certain.push_str("[tools]\n\n");
@@ -139,86 +101,182 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
         file.push_str("# Uncertain:\n#\n");
         file.push_str(&doubtful);
     }
-    let unused: Vec<String> = own
-        .iter()
-        .filter(|tool| !used.contains(&tool.name.as_str()))
-        .map(|tool| comment(&text(&tool.name)))
-        .collect();
+    let unused = own.iter().filter(|tool| !used.contains(tool.name.as_str()));
+    let unused: Vec<String> = unused.map(|tool| comment(&text(&tool.name))).collect();
     if !unused.is_empty() {
         let _ = writeln!(file, "# In no entry: {}\n", unused.join(", "));
     }
     file.push_str("# What its requests advertise.\n");
     for tool in own {
-        file.push('\n');
-        file.push_str(&schema(tool));
+        let _ = write!(file, "\n{}", schema(tool));
     }
     Captured {
         text: file,
         missing,
-        derived,
     }
 }
 
-/// A profile of an agent that has none, from the tools that it advertises, with those that only their arguments tell.
-pub fn derive(tools: &[AdvertisedTool]) -> Option<(Profile, Vec<(&'static str, String)>)> {
-    let captured = capture(&Capture {
-        agent: "derived",
-        version: "0.0.0",
-        endpoint: None,
-        tools,
-    });
-    let file = SourceFile::new("derived.toml", captured.text);
-    let profile = read_profile(&file).ok()?;
-    Some((profile, captured.derived))
+/// What agents are known to call tools and arguments. Names are compared without case, `_` and `-`.
+struct KnownNames {
+    /// The names of each abstract tool.
+    tools: BTreeMap<&'static str, BTreeSet<String>>,
+    /// The names of each argument, by its name.
+    arguments: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// What every call of a form has.
-fn always(alike: &ToolSimilarity) -> String {
-    let mut lines = String::new();
-    if !alike.fixed.is_empty() {
-        let pairs: Vec<String> = alike
-            .fixed
-            .iter()
-            .map(|(native, fixed)| format!("{} = {}", key(native), value(fixed, 0)))
-            .collect();
-        let _ = writeln!(lines, "fixed = {{ {} }}", pairs.join(", "));
-    }
-    if !alike.lists.is_empty() {
-        let names: Vec<&str> = alike.lists.iter().map(String::as_str).collect();
-        let _ = writeln!(lines, "lists = {}", list(&names));
-    }
-    lines
+/// The entry of an abstract tool, whose name an agent's tool has.
+struct Draft<'t> {
+    tool: &'static AbstractTool,
+    native: &'t AdvertisedTool,
+    /// Abstract argument → the tool's.
+    arguments: Vec<(&'static str, String)>,
+    /// What keeps calls from being made so, in words.
+    lacks: Vec<String>,
 }
 
-/// The form for a command in another folder, where the agent's tool has no place for that: else the command would run
-/// where it was not meant to.
-fn in_folder(native: &AdvertisedTool, alike: &ToolSimilarity) -> String {
-    let place_of = |name: &str| {
-        alike
+impl KnownNames {
+    /// What the profiles and the vocabulary know.
+    fn of(profiles: &Profiles) -> Self {
+        let mut tools: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
+        let mut arguments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for alias in ARGUMENT_ALIASES {
+            let names = arguments.entry(alias.name.to_owned()).or_default();
+            names.insert(normal(alias.alias));
+        }
+        for tool in TOOLS {
+            for argument in tool.arguments {
+                let names = arguments.entry(argument.name.to_owned()).or_default();
+                names.insert(normal(argument.name));
+            }
+            let forms = profiles
+                .iter()
+                .filter_map(|profile| profile.tools.get(tool.name));
+            // A command tells nothing about names.
+            let forms: Vec<_> = forms.flatten().filter(|form| form.is_worded()).collect();
+            for (argument, native) in forms.iter().flat_map(|form| &form.args) {
+                let names = arguments.entry(argument.clone()).or_default();
+                names.insert(normal(native));
+            }
+            let aliases = tool.aliases.iter().chain(tool.agent_names).copied();
+            let native = forms.iter().map(|form| form.name.as_str());
+            let names = [tool.name].into_iter().chain(aliases).chain(native);
+            tools.insert(tool.name, names.map(normal).collect());
+        }
+        Self { tools, arguments }
+    }
+
+    fn is_named(&self, tool: &AbstractTool, native: &AdvertisedTool) -> bool {
+        self.tools[tool.name].contains(&normal(&native.name))
+    }
+
+    fn draft<'t>(&self, tool: &'static AbstractTool, native: &'t AdvertisedTool) -> Draft<'t> {
+        let mut draft = Draft {
+            tool,
+            native,
+            arguments: Vec::new(),
+            lacks: Vec::new(),
+        };
+        if native.input == ToolInput::Text {
+            let why = "it takes free text: define it with `texts` or `shell`";
+            draft.lacks.push(why.to_owned());
+            return draft;
+        }
+        let schema = native.schema().unwrap_or(&Json::Null);
+        let properties = schema["properties"].as_object();
+        let names = || properties.into_iter().flat_map(|known| known.keys());
+        for argument in tool.arguments {
+            // `-A` and `A` are two names.
+            let is_known = |name: &&String| {
+                !argument.name.starts_with('-')
+                    && self.arguments[argument.name].contains(&normal(name))
+            };
+            let is_free = |name: &&String| draft.arguments.iter().all(|(_, taken)| taken != *name);
+            let same = names().find(|name| name.as_str() == argument.name);
+            if let Some(name) = same.or_else(|| names().filter(is_free).find(is_known)) {
+                draft.arguments.push((argument.name, name.clone()));
+            } else if argument.required {
+                let lacking = format!("no parameter accepts `{}`", argument.name);
+                draft.lacks.push(lacking);
+            }
+        }
+        let required = schema["required"].as_array().into_iter().flatten();
+        for name in required.filter_map(Json::as_str) {
+            let stands_for = draft.arguments.iter().find(|(_, native)| native == name);
+            let is_always_there = |argument: &str| {
+                let mut required = tool.arguments.iter().filter(|it| it.required);
+                required.any(|it| it.name == argument)
+            };
+            draft.lacks.extend(match stands_for {
+                None => Some(format!(
+                    "it needs `{name}`, which has no counterpart: provide it with `fixed` or `texts`"
+                )),
+                Some((argument, _)) if !is_always_there(argument) => Some(format!(
+                    "it needs `{name}`, and calls may leave `{argument}` out"
+                )),
+                Some(_) => None,
+            });
+        }
+        let command = draft
             .arguments
             .iter()
-            .find(|(argument, _)| *argument == name)
-    };
-    let (Some((_, command)), None) = (place_of("cmd"), place_of("cwd")) else {
-        return String::new();
-    };
-    let others: Vec<String> = alike
-        .arguments
-        .iter()
-        .filter(|(argument, _)| *argument != "cmd")
-        .map(|(argument, native)| format!("{} = {}", key(argument), text(native)))
-        .collect();
-    let mut entry = format!(
-        "[[tools.runCmd]]\nwith = [\"cwd\"]\nname = {}\nshell = {{ {} = \"{{cmd:in cwd}}\" }}\n",
-        text(&native.name),
-        key(command)
-    );
-    if !others.is_empty() {
-        let _ = writeln!(entry, "args = {{ {} }}", others.join(", "));
+            .find(|(argument, _)| *argument == "cmd");
+        let is_list =
+            |(_, native): &&(_, String)| schema["properties"][native.as_str()]["type"] == "array";
+        if let Some((_, native)) = command.filter(is_list) {
+            let why = format!(
+                "its `{native}` is a list, of words or of commands: if of commands, add `lists`"
+            );
+            draft.lacks.push(why);
+        }
+        draft
     }
-    entry.push_str(&always(alike));
-    entry.push('\n');
-    entry
+}
+
+impl Draft<'_> {
+    /// The entries of a tool that lacks nothing. A command in another folder, where the agent's tool has no place for that,
+    /// has an entry of its own: else it would run where it was not meant to.
+    fn entries(&self) -> String {
+        let of = |name: &str| {
+            self.arguments
+                .iter()
+                .find(|(argument, _)| *argument == name)
+        };
+        let usual = self.entry(&[], None);
+        match (self.tool.name, of("cmd"), of("cwd")) {
+            ("runCmd", Some((_, command)), None) => {
+                let shell = format!("shell = {{ {} = \"{{cmd:in cwd}}\" }}\n", key(command));
+                format!("{}\n{usual}", self.entry(&["cmd"], Some(&shell)))
+            }
+            _ => usual,
+        }
+    }
+
+    /// An entry without these arguments; `in_folder` is what makes a command in another folder.
+    fn entry(&self, without: &[&str], in_folder: Option<&str>) -> String {
+        let kept = self
+            .arguments
+            .iter()
+            .filter(|(name, _)| !without.contains(name));
+        let pairs = kept.map(|(argument, native)| format!("{} = {}", key(argument), text(native)));
+        let pairs: Vec<String> = pairs.collect();
+        let mut entry = format!("[[tools.{}]]\n", self.tool.name);
+        if in_folder.is_some() {
+            entry.push_str("with = [\"cwd\"]\n");
+        }
+        let _ = writeln!(entry, "name = {}", text(&self.native.name));
+        entry.push_str(in_folder.unwrap_or_default());
+        if !pairs.is_empty() {
+            let _ = writeln!(entry, "args = {{ {} }}", pairs.join(", "));
+        }
+        entry
+    }
+}
+
+fn normal(name: &str) -> String {
+    let kept = name
+        .chars()
+        .filter(|character| !matches!(character, '_' | '-'));
+    kept.flat_map(char::to_lowercase).collect()
 }
 
 /// A text that stays in its line.

@@ -1,9 +1,9 @@
 //! TOML for the file of a profile.
 
-use std::fmt::Write as _;
+use cuecard_source::value::Json;
+use toml::Value;
 
 use crate::profiles::advertised::{AdvertisedTool, ToolInput};
-use cuecard_source::value::Json;
 
 /// What a schema says beside the shape of a value.
 const LEFT_OUT: &[&str] = &[
@@ -25,15 +25,6 @@ const LEFT_OUT: &[&str] = &[
     "title",
 ];
 
-/// Deeper schemas are cut.
-const MAX_DEPTH: usize = 12;
-
-/// A string.
-pub(super) fn text(text: &str) -> String {
-    // Both have the same escapes, but for the one character.
-    Json::from(text).to_string().replace('\u{7f}', "\\u007f")
-}
-
 /// A key.
 pub(super) fn key(name: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
@@ -43,100 +34,91 @@ pub(super) fn key(name: &str) -> String {
     }
 }
 
-/// A list of strings.
-pub(super) fn list(items: &[&str]) -> String {
-    let items: Vec<String> = items.iter().map(|item| text(item)).collect();
-    format!("[{}]", items.join(", "))
+/// A string in one line.
+pub(super) fn text(text: &str) -> String {
+    // Both have the same escapes, but for the one character.
+    Json::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+/// A value in one line, without its nulls, which TOML doesn't have.
+pub(super) fn value(json: impl Into<Json>) -> String {
+    let json = without_nulls(json.into());
+    Value::try_from(json).map_or_else(|_| "{}".to_owned(), |value| value.to_string())
+}
+
+fn without_nulls(mut json: Json) -> Json {
+    match &mut json {
+        Json::Array(items) => items.retain(|item| !item.is_null()),
+        Json::Object(members) => members.retain(|_, member| !member.is_null()),
+        _ => {}
+    }
+    match json {
+        Json::Array(items) => items.into_iter().map(without_nulls).collect(),
+        Json::Object(members) => {
+            let members = members.into_iter();
+            Json::Object(
+                members
+                    .map(|(name, member)| (name, without_nulls(member)))
+                    .collect(),
+            )
+        }
+        json => json,
+    }
 }
 
 /// The table of a tool, without what only a model reads.
 pub(super) fn schema(tool: &AdvertisedTool) -> String {
-    let mut table = format!("[schemas.{}]\n", key(&tool.name));
-    if let Some(namespace) = &tool.namespace {
-        let _ = writeln!(table, "namespace = {}", text(namespace));
-    }
-    if tool.input == ToolInput::Text {
-        table.push_str("text = true\n");
-    }
     let schema = tool.schema().unwrap_or(&Json::Null);
     let required = schema["required"].as_array().into_iter().flatten();
     let required: Vec<&str> = required.filter_map(Json::as_str).collect();
-    if !required.is_empty() {
-        let _ = writeln!(table, "required = {}", list(&required));
-    }
-    if let Some(properties) = schema["properties"].as_object()
-        && !properties.is_empty()
-    {
-        let members = properties
-            .iter()
-            .map(|(name, schema)| format!("{} = {}", key(name), property(schema)));
-        let members: Vec<String> = members.collect();
-        let _ = writeln!(table, "properties = {{ {} }}", members.join(", "));
-    }
-    table
+    let properties = schema["properties"].as_object();
+    let properties: serde_json::Map<String, Json> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| (name.clone(), property(schema)))
+        .collect();
+    let namespace = tool.namespace.as_deref();
+    let lines = [
+        namespace.map(|name| format!("namespace = {}\n", text(name))),
+        (tool.input == ToolInput::Text).then(|| "text = true\n".to_owned()),
+        (!required.is_empty()).then(|| format!("required = {}\n", value(required))),
+        (!properties.is_empty()).then(|| format!("properties = {}\n", value(properties))),
+    ];
+    let lines: String = lines.into_iter().flatten().collect();
+    format!("[schemas.{}]\n{lines}", key(&tool.name))
 }
 
 /// The type of a property where that is all there is, else its schema.
-fn property(schema: &Json) -> String {
-    let Some(members) = schema.as_object() else {
-        return "{}".to_owned();
-    };
-    let mut kept = members
-        .iter()
-        .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
-    match (kept.next(), kept.next()) {
-        (Some((name, kind)), None) if name == "type" && is_type(kind) => value(kind, 0),
-        _ => shape(schema, 0),
+fn property(schema: &Json) -> Json {
+    let shape = shape(schema);
+    match shape
+        .as_object()
+        .map(|members| members.iter().collect::<Vec<_>>())
+        .as_deref()
+    {
+        Some([(name, kind)]) if *name == "type" && (kind.is_string() || kind.is_array()) => {
+            (*kind).clone()
+        }
+        _ => shape,
     }
 }
 
-fn is_type(kind: &Json) -> bool {
-    kind.is_string() || kind.is_array()
-}
-
-/// A schema.
-fn shape(schema: &Json, depth: usize) -> String {
-    let Some(members) = schema.as_object().filter(|_| depth < MAX_DEPTH) else {
-        return "{}".to_owned();
-    };
-    let kept = members
-        .iter()
-        .filter(|(name, value)| !LEFT_OUT.contains(&name.as_str()) && !value.is_null());
-    let members = kept.map(|(name, member)| {
+/// A schema without what only a model reads.
+fn shape(schema: &Json) -> Json {
+    let members = schema.as_object().into_iter().flatten();
+    let kept = members.filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+    let kept = kept.map(|(name, member)| {
         let member = match (name.as_str(), member) {
             ("properties" | "$defs" | "definitions", Json::Object(named)) => {
-                let named: Vec<String> = named
-                    .iter()
-                    .map(|(name, member)| format!("{} = {}", key(name), shape(member, depth + 1)))
-                    .collect();
-                table(&named)
+                let named = named.iter();
+                named
+                    .map(|(name, member)| (name.clone(), shape(member)))
+                    .collect()
             }
-            ("items", member) => shape(member, depth + 1),
-            (_, member) => value(member, depth + 1),
+            ("items", member) => shape(member),
+            (_, member) => member.clone(),
         };
-        format!("{} = {member}", key(name))
+        (name.clone(), member)
     });
-    table(&members.collect::<Vec<_>>())
-}
-
-/// A value as it stands; nulls can't be said.
-pub(super) fn value(json: &Json, depth: usize) -> String {
-    match json {
-        Json::String(content) => text(content),
-        Json::Array(items) => {
-            let items = items.iter().filter(|item| !item.is_null());
-            let items: Vec<String> = items.map(|item| value(item, depth + 1)).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Json::Object(_) => shape(json, depth),
-        Json::Null => "{}".to_owned(),
-        Json::Bool(_) | Json::Number(_) => json.to_string(),
-    }
-}
-
-fn table(members: &[String]) -> String {
-    match members.is_empty() {
-        true => "{}".to_owned(),
-        false => format!("{{ {} }}", members.join(", ")),
-    }
+    Json::Object(kept.collect())
 }

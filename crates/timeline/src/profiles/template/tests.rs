@@ -58,17 +58,9 @@ fn templates_are_read_backwards() {
         Some(json!({"name": "a"}))
     );
     assert_eq!(pattern.invert("a"), None);
-    let command = Template::shell("{cmd:in cwd}").expect("a template");
-    assert_eq!(
-        command.invert("cd 'a' && ls && pwd").map(Json::Object),
-        Some(json!({"cwd": "a", "cmd": "ls && pwd"}))
-    );
-    // What the template would not write so is not taken for its work.
-    assert_eq!(command.invert("cd a && ls"), None);
-    assert_eq!(
-        command.invert("cd './a' && ls").map(Json::Object),
-        Some(json!({"cwd": "./a", "cmd": "ls"}))
-    );
+    // A command may have been written by anybody.
+    let command = Template::shell("ls {path}").expect("a template");
+    assert_eq!(command.invert("ls 'a'"), None);
 }
 
 fn any_args() -> impl Strategy<Value = Json> {
@@ -90,13 +82,10 @@ proptest! {
     #[test]
     fn what_a_template_makes_is_made_of_what_it_reads_backwards(args in any_args()) {
         for text in [
-            "cmd[ {flag:flag -f}] -n {n:number}[ --more={more}] {path:file} {a}",
-            "{a:write path}",
-            "x {a:append path}",
             "go({a:json}, {n:json});",
-            "to {path:file} && {a:raw}",
+            "to {path:json} && {a:raw}",
         ] {
-            let template = Template::shell(text).expect("a template");
+            let template = Template::plain(text).expect("a template");
             let made = template.render(&args).expect("all is there");
             let back = template.invert(&made);
             prop_assert!(back.is_some(), "{} {}", text, made);
@@ -112,8 +101,8 @@ proptest! {
 
     #[test]
     fn any_text_can_be_tried(text in any::<String>(), quoted in "[cd '&/\n<EOF]{0,40}") {
-        for template in ["cd {a:file} && {b:raw}", "{a:write b}", "{a:lines -}{b:json}{c:number}"] {
-            let template = Template::shell(template).expect("a template");
+        for template in ["cd {a:json} && {b:raw}", "{a:lines -}{b:json}"] {
+            let template = Template::plain(template).expect("a template");
             for text in [&text, &quoted] {
                 if let Some(args) = template.invert(text) {
                     prop_assert_eq!(template.render(&Json::Object(args)), Ok(text.clone()));

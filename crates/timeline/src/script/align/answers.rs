@@ -100,7 +100,7 @@ fn around_difference<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
 }
 
 /// Whether a client's memory of a text shows where it is in the script: it is equal, or has little cut off or added.
-fn is_like(scripted: &str, remembered: &str) -> bool {
+pub(in super::super) fn is_like(scripted: &str, remembered: &str) -> bool {
     let (shorter, longer) = match scripted.len() <= remembered.len() {
         true => (scripted, remembered),
         false => (remembered, scripted),

@@ -1,41 +1,39 @@
-//! One conversation while it is recorded: its turns so far, and the script that they are.
+//! One conversation while it is recorded: its turns so far, and what of a request's history they are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Map;
 
-use super::super::align::{ConsumedTurns, Located, locate};
-use super::super::auxiliary_requests::AuxiliaryRequests;
-use super::super::llm_script::LlmScript;
 use super::super::request::{
     Endpoint, Part, PreviousAnswer, Request, RequestedBlock, RequestedResult, Role,
 };
 use super::super::request_key::RequestKey;
 use super::super::rounds::Rounds;
-use super::super::selection::{DEFAULT_MAX_DISTANCE, history_to_choose_by, is_excluded, texts_of};
-use super::super::session::{Decision, Session};
+use super::super::selection::{history_to_choose_by, is_excluded, texts_of};
 use super::super::sessions::SessionKey;
 use super::super::text::{is_reminder, normalise};
 use super::super::turns::{AnswerImage, Piece};
 use super::calls::{self, WrittenCall};
 use super::differences::{Frame, are_different};
 use super::document;
-use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement, RecordedError};
+use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement};
+use super::place::IMAGE;
 use super::side::{Opening, SideCall};
-use super::volatile;
+use super::volatile::Volatile;
 use crate::format::{ReadOptions, Symbols, is_image, read};
-use crate::model::{EventKind, TimelineEvent};
+use crate::model::{EventKind, ResponseError, Timeline, TimelineEvent};
 use crate::profiles::{AdvertisedTool, Profiles};
-use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::Severity;
 use cuecard_source::value::{Json, Redactor, cut};
+use cuecard_source::{SourceFile, yaml};
 
 /// More kinds of requests of one conversation are not looked at.
 const MAX_FRAMES: usize = 16;
 
 /// A conversation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default)]
 pub(super) struct Conversation {
     /// The scenario's name.
     pub name: String,
@@ -60,15 +58,16 @@ pub(super) struct Conversation {
     pub frames: Vec<Frame>,
     /// `match`: what tells it apart from those that begin with the same words.
     pub condition: Map<String, Json>,
-    /// The folders that the agent works in.
-    pub workspaces: Vec<String>,
-    /// The calls with an id of the provider's, in their order.
-    ids: HashMap<String, Vec<usize>>,
+    /// What of its results is different in each run.
+    pub volatile: Volatile,
     /// Requests that got an answer.
     answered: HashSet<RequestKey>,
-    /// The scenario as it stands, at play beside the recording.
-    pub script: Option<Arc<LlmScript>>,
-    session: Session,
+    /// The scenario as it is read back, turn by turn: without the results of its calls.
+    pub timeline: Option<Timeline>,
+    /// The first event of each turn there.
+    starts: Vec<usize>,
+    /// The last request whose answer is a turn, as a client of a player would send it.
+    pub last_request: Option<Request>,
     /// The text of the scenario.
     pub text: String,
 }
@@ -94,7 +93,7 @@ pub(super) struct Attempt {
     /// What is said and called, in order.
     pub parts: Vec<Said>,
     pub refusal: Option<String>,
-    pub error: Option<RecordedError>,
+    pub error: Option<ResponseError>,
 }
 
 /// A part of an answer.
@@ -118,6 +117,8 @@ pub(super) struct Spoken {
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub written: WrittenCall,
+    /// Its id, as the provider gave it.
+    pub provider_id: String,
     /// Its id in the scenario.
     pub id: String,
     /// Whether the scenario must say the id, since it isn't the one that is counted.
@@ -127,69 +128,29 @@ pub(super) struct Call {
     pub result: Option<RequestedResult>,
 }
 
-/// Where a request is in a conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
-    /// After all that was recorded. With the texts that no turn has yet.
-    Next(Vec<String>),
-    /// At a turn that is recorded.
-    At(usize),
-    /// Nowhere: why.
-    Elsewhere(String),
-}
-
-/// Which turns leave no trace in a history.
-struct Traceless<'a>(&'a LlmScript);
-
-impl ConsumedTurns for Traceless<'_> {
-    fn is_spent(&self, turn_idx: usize) -> bool {
-        self.0
-            .turn(turn_idx)
-            .is_none_or(|turn| turn.is_only_errors() || turn.is_silent())
-    }
-
-    /// All that is recorded was played.
-    fn is_played(&self, _: usize) -> bool {
-        true
-    }
-}
-
 impl Conversation {
     pub(super) fn new(name: String) -> Self {
         Self {
             name,
-            key: None,
-            history: Vec::new(),
-            turns: Vec::new(),
-            calls: Vec::new(),
-            endpoints: Vec::new(),
-            models: Vec::new(),
-            always_thinks: false,
-            sends_reasoning: false,
-            side_calls: Vec::new(),
-            opening: None,
-            frames: Vec::new(),
-            condition: Map::new(),
-            workspaces: Vec::new(),
-            ids: HashMap::new(),
-            answered: HashSet::new(),
-            script: None,
-            session: Session::new(),
-            text: String::new(),
+            ..Self::default()
         }
     }
 
     /// The text that a player chooses it by, for comparing.
     pub(super) fn prompt(&self) -> String {
-        let script = self.script.as_ref();
-        let prompt = script.and_then(|script| script.timeline.effective_prompt());
-        normalise(&prompt.unwrap_or_default())
+        let timeline = self.timeline.as_ref();
+        normalise(
+            &timeline
+                .and_then(Timeline::effective_prompt)
+                .unwrap_or_default(),
+        )
     }
 
     /// What a player tells it apart by from those with the same prompt.
     pub(super) fn history(&self) -> Vec<String> {
-        let script = self.script.as_ref();
-        script.map_or_else(Vec::new, |script| history_to_choose_by(&script.timeline))
+        self.timeline
+            .as_ref()
+            .map_or_else(Vec::new, history_to_choose_by)
     }
 
     /// Whether a request may be of both, by their [`Self::texts`]: the other one says what the later one begins with.
@@ -203,12 +164,12 @@ impl Conversation {
 
     /// What the request says that begins it, and all that is said in it.
     pub(super) fn texts(&self) -> [Vec<String>; 2] {
-        let Some(script) = &self.script else {
+        let Some(timeline) = &self.timeline else {
             return Default::default();
         };
-        let events = &script.timeline.events;
+        let events = &timeline.events;
         let texts = |events: &[TimelineEvent]| events.iter().flat_map(texts_of).collect();
-        let boundary = script.timeline.boundary().unwrap_or(0);
+        let boundary = timeline.boundary().unwrap_or(0);
         let is_text = |event: &TimelineEvent| !texts_of(event).is_empty();
         let first = events[boundary..].iter().position(is_text);
         let first = first.map(|first| boundary + first);
@@ -219,7 +180,7 @@ impl Conversation {
 
     /// Whether a player that has all conversations may take a request for one of this.
     pub(super) fn fits(&self, request: &Request) -> bool {
-        let timeline = self.script.as_ref().map(|script| &script.timeline);
+        let timeline = self.timeline.as_ref();
         let condition = timeline.and_then(|timeline| timeline.request_match.as_ref());
         condition.is_none_or(|condition| condition.unmet(request).is_none())
     }
@@ -237,8 +198,8 @@ impl Conversation {
 
     /// Whether no request fits both scenarios.
     pub(super) fn excludes(&self, other: &Self) -> bool {
-        let scripts = self.script.as_ref().zip(other.script.as_ref());
-        scripts.is_some_and(|(one, other)| is_excluded(&one.timeline, &other.timeline))
+        let timelines = self.timeline.as_ref().zip(other.timeline.as_ref());
+        timelines.is_some_and(|(one, other)| is_excluded(one, other))
     }
 
     /// Keeps what a request is like beside what is said in it; whether that is new.
@@ -260,13 +221,9 @@ impl Conversation {
     ) -> Request {
         let mut request = request.clone();
         request.previous = previous;
-        if let Some(script) = &self.script {
-            script.describe_images(&mut request);
-        }
-        let mut seen = HashMap::new();
-        let mut n_calls = 0;
-        // The calls that wait for their results, by tool and id.
-        let mut open: Vec<(String, String)> = Vec::new();
+        let mut next = 0;
+        // The calls that wait for their results: tool, id of the provider's, own id.
+        let mut open: Vec<(String, String, String)> = Vec::new();
         for message in &mut request.history {
             let is_model = message.role == Role::Assistant;
             for part in &mut message.parts {
@@ -275,26 +232,33 @@ impl Conversation {
                         *text = redactor.text(text).into_owned();
                     }
                     Part::Call(call) => {
-                        self.translate(&mut call.id, true, &mut seen);
+                        let id = call.id.clone();
                         // Clients of Gemini may leave out the ids that they got.
-                        if call.id.is_empty()
-                            && let Some(recorded) = self.calls.get(n_calls)
-                        {
-                            call.id.clone_from(&recorded.id);
+                        let is_it = |known: &Call| id.is_empty() || known.provider_id == id;
+                        if let Some(found) = self.calls[next..].iter().position(is_it) {
+                            next += found + 1;
+                            call.id.clone_from(&self.calls[next - 1].id);
                         }
-                        n_calls += 1;
-                        open.push((call.name.clone(), call.id.clone()));
+                        open.push((call.name.clone(), id, call.id.clone()));
                     }
                     Part::Result(result) => {
-                        self.translate(&mut result.call_id, false, &mut seen);
-                        let is_its = |(name, id): &(String, String)| match &*result.call_id {
-                            "" => *name == result.name,
-                            call_id => id == call_id,
-                        };
+                        let is_its =
+                            |(name, id, _): &(String, String, String)| match result.name.is_empty()
+                                || !result.call_id.is_empty()
+                            {
+                                true => *id == result.call_id,
+                                false => *name == result.name,
+                            };
+                        let mut known = self.calls.iter().rev();
                         if let Some(at) = open.iter().position(is_its) {
-                            result.call_id = open.remove(at).1;
+                            result.call_id = open.remove(at).2;
+                        } else if let Some(call) =
+                            known.find(|call| call.provider_id == result.call_id)
+                        {
+                            result.call_id.clone_from(&call.id);
                         }
                     }
+                    Part::Block(block) if block.text.starts_with(IMAGE) => block.text.clear(),
                     Part::Text(_) | Part::Thinking(_) | Part::Block(_) => {}
                 }
             }
@@ -302,100 +266,15 @@ impl Conversation {
         request
     }
 
-    /// Puts the scenario's id in place of the provider's. `seen` counts the calls and the results with each id.
-    fn translate(&self, id: &mut String, is_call: bool, seen: &mut HashMap<(String, bool), usize>) {
-        let Some(calls) = self.ids.get(id.as_str()) else {
-            return;
-        };
-        let n_seen = |is_call| seen.get(&(id.clone(), is_call)).copied().unwrap_or(0);
-        let at = match is_call || id.is_empty() {
-            // An id that is used again means the next call each time it is called. Where the wire has no ids, results
-            // come in the order of their calls.
-            true => n_seen(is_call),
-            false if n_seen(true) == 0 => calls.len() - 1,
-            false => n_seen(true) - 1,
-        };
-        *seen.entry((id.clone(), is_call)).or_default() += 1;
-        let call_idx = calls[at.min(calls.len() - 1)];
-        id.clone_from(&self.calls[call_idx].id);
-    }
-
-    /// Where a request is that was [translated](Self::translated): as a player finds it.
-    pub(super) fn place(&self, request: &Request) -> Place {
-        let (Some(script), false) = (&self.script, self.turns.is_empty()) else {
-            return Place::Elsewhere("nothing of it is recorded".to_owned());
-        };
-        let after = match locate(script, request, &Traceless(script)) {
-            Located::At(position) => return Place::At(position.turn_idx),
-            Located::Unaligned(rejected) => {
-                let why = rejected.last().map_or_else(
-                    || "its history can't be followed".to_owned(),
-                    |rejection| format!("at turn {}: {}", rejection.turn_idx + 1, rejection.why),
-                );
-                return Place::Elsewhere(why);
-            }
-            Located::Nowhere(lost) if lost.expected.is_some() => {
-                return Place::Elsewhere("it goes on from an earlier turn".to_owned());
-            }
-            Located::Nowhere(lost) => lost.after,
-        };
-        // What the user said before turns that left no trace was said for these.
-        let n_before = after.map_or(0, |turn_idx| {
-            (turn_idx + 1).saturating_sub(self.n_history_turns(script))
-        });
-        let mut said = said(request);
-        for text in self.turns[n_before.min(self.turns.len())..]
-            .iter()
-            .flat_map(|turn| &turn.said)
-        {
-            if said
-                .first()
-                .is_some_and(|first| normalise(first) == normalise(text))
-            {
-                said.remove(0);
-            }
-        }
-        if said.is_empty() && self.answered.contains(&request.key) {
-            return Place::At(script.turns.turns.len().saturating_sub(1));
-        }
-        Place::Next(said)
-    }
-
     /// Whether the scenario got exactly this request before.
     pub(super) fn has_answered(&self, key: RequestKey) -> bool {
         self.answered.contains(&key)
     }
 
-    /// Whether the last turn, which is the one at `turn_idx` of the script, was broken off by its client.
+    /// Whether the last turn, which is the one at `turn_idx` of the scenario, was broken off by its client.
     pub(super) fn is_abandoned_at(&self, turn_idx: usize) -> bool {
-        let is_last = self
-            .script
-            .as_ref()
-            .is_some_and(|script| script.turns.turns.len() == turn_idx + 1);
-        is_last && self.turns.last().is_some_and(|turn| turn.is_abandoned)
-    }
-
-    /// Whether a request without answers may go on from this conversation: what it says first was answered with what
-    /// leaves no trace.
-    pub(super) fn is_silent_before(&self, request: &Request) -> bool {
-        let Some(script) = &self.script else {
-            return false;
-        };
-        let texts = said(request);
-        let before: Vec<&String> = self.turns.iter().flat_map(|turn| &turn.said).collect();
-        let mut same = texts.iter().zip(&before);
-        (0..script.turns.turns.len()).all(|turn_idx| Traceless(script).is_spent(turn_idx))
-            && texts.len() > before.len()
-            && same.all(|(text, before)| normalise(text) == normalise(before))
-    }
-
-    fn n_history_turns(&self, script: &LlmScript) -> usize {
-        script
-            .turns
-            .turns
-            .iter()
-            .filter(|turn| turn.is_history)
-            .count()
+        let last = self.turns.last();
+        turn_idx + 1 == self.n_turns() && last.is_some_and(|turn| turn.is_abandoned)
     }
 
     /// Takes over what a conversation said before the recording began.
@@ -480,14 +359,7 @@ impl Conversation {
         if !self.endpoints.contains(&request.endpoint) {
             self.endpoints.push(request.endpoint);
         }
-        for folder in texts_around(request).flat_map(volatile::workspaces) {
-            if !self.workspaces.contains(&folder) {
-                self.workspaces.push(folder);
-            }
-        }
-        // One inside of another is found first.
-        self.workspaces
-            .sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+        self.volatile.learn(texts_around(request));
         if !request.model.is_empty() && !self.models.contains(&request.model) {
             self.models.push(request.model.clone());
         }
@@ -497,8 +369,7 @@ impl Conversation {
     /// The blocks that came with what the user said last, but for those that came before turns that left no trace.
     fn new_blocks(&self, request: &Request) -> Vec<RequestedBlock> {
         let mut blocks = held(&Rounds::of(request).last.blocks);
-        let leaves_trace = |turn: &Turn| !turn.is_only_errors() && !turn.is_silent();
-        let from = self.turns.iter().rposition(leaves_trace);
+        let from = self.turns.iter().rposition(|turn| !turn.leaves_no_trace());
         let before = &self.turns[from.map_or(0, |idx| idx + 1)..];
         for block in before.iter().flat_map(|turn| &turn.blocks) {
             if blocks.first() == Some(block) {
@@ -638,19 +509,19 @@ impl Conversation {
         };
         self.calls.push(Call {
             written: calls::written(call, profile, tools),
+            provider_id: call.id.clone(),
             id,
             has_own_id,
             at_ms: call.at_ms,
             result: None,
         });
-        self.ids.entry(call.id.clone()).or_default().push(call_idx);
         call_idx
     }
 
     /// How the call with an id of the provider's is written, the latest with that id.
     pub(super) fn written_call(&self, id: &str) -> Option<&WrittenCall> {
-        let call_idx = *self.ids.get(id)?.last()?;
-        Some(&self.calls.get(call_idx)?.written)
+        let mut calls = self.calls.iter().rev();
+        Some(&calls.find(|call| call.provider_id == id)?.written)
     }
 
     /// Keeps the results that a [translated](Self::translated) request brings.
@@ -684,59 +555,76 @@ impl Conversation {
         };
         turn.is_abandoned = false;
         let dropped = turn.attempts.pop();
-        let is_call = |part: &&Said| matches!(part, Said::Call(_));
-        let n_calls = dropped.map_or(0, |attempt| attempt.parts.iter().filter(is_call).count());
+        let n_calls = dropped.map_or(0, |attempt| attempt.calls().count());
         self.calls.truncate(self.calls.len() - n_calls);
-        let n_left = self.calls.len();
-        for calls in self.ids.values_mut() {
-            calls.retain(|&call_idx| call_idx < n_left);
-        }
-        self.ids.retain(|_, calls| !calls.is_empty());
         match turn.attempts.is_empty() {
             true => self.turns.pop().map_or_else(Vec::new, |turn| turn.said),
             false => Vec::new(),
         }
     }
 
-    /// Writes the scenario anew and reads it back.
+    /// Writes the scenario anew, and reads back what is new in it: its last turn.
     ///
     /// # Errors
     /// Why it can't be read back: it is too long, say.
-    pub(super) fn compile(&mut self, redactor: &Redactor) -> Result<(), String> {
-        let text = document::text(self, redactor);
-        let source = SourceFile::new(format!("{}.yaml", self.name), text.as_str());
-        let read = read(&source, &Symbols::new(), &ReadOptions::default());
-        let Some(timeline) = read.timeline else {
-            let error = read
-                .diagnostics
-                .iter()
-                .find(|found| found.severity == Severity::Error);
-            return Err(error.map_or_else(String::new, |found| found.message.clone()));
-        };
-        let (script, _) = LlmScript::compile(Arc::new(timeline), false);
-        self.script = Some(Arc::new(script));
+    pub(super) fn write(&mut self, redactor: &Redactor) -> Result<(), String> {
+        self.read_turn(self.turns.len().saturating_sub(1), redactor)?;
+        self.write_text(redactor)
+    }
+
+    /// Writes the scenario anew after its conditions or the secrets have changed.
+    ///
+    /// # Errors
+    /// Why it can't be read back.
+    pub(super) fn rewrite(&mut self, redactor: &Redactor) -> Result<(), String> {
+        for turn_idx in 0..self.turns.len() {
+            self.read_turn(turn_idx, redactor)?;
+        }
+        self.write_text(redactor)
+    }
+
+    fn write_text(&mut self, redactor: &Redactor) -> Result<(), String> {
+        let text = document::text(self, 0..self.turns.len(), redactor);
+        if text.len() > yaml::MAX_BYTES {
+            return Err(format!("it has more than {} bytes", yaml::MAX_BYTES));
+        }
         self.text = text;
         Ok(())
     }
 
-    /// Asks the scenario for its answer to the request that was recorded last: what a player says in place of the
-    /// recorded turn, if it does.
-    pub(super) fn check(&mut self, request: &Request) -> Option<String> {
-        let script = self.script.clone()?;
-        let side = AuxiliaryRequests::new([&*script.timeline], DEFAULT_MAX_DISTANCE);
-        let wanted = script.turns.turns.len().saturating_sub(1);
-        match self.session.answer(&script, &side, request) {
-            Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served)
-                if served.turn_idx == wanted =>
-            {
-                None
+    fn read_turn(&mut self, turn_idx: usize, redactor: &Redactor) -> Result<(), String> {
+        let read = self.read_back(turn_idx..turn_idx + 1, redactor)?;
+        match &mut self.timeline {
+            Some(timeline) if turn_idx > 0 => {
+                let n_events = timeline.events.len();
+                if self.starts.len() == turn_idx {
+                    self.starts.push(n_events);
+                }
+                timeline.events.truncate(self.starts[turn_idx]);
+                timeline.events.extend(read.events);
             }
-            Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served) => {
-                Some(format!("it gets turn {}", served.turn_idx + 1))
+            _ => {
+                self.starts = vec![0];
+                self.timeline = Some(read);
             }
-            Decision::Side(side) => Some(format!("it is taken for a side call: {}", side.why)),
-            Decision::Miss(miss) => Some(miss.message(&script)),
         }
+        Ok(())
+    }
+
+    /// The scenario with these turns only, as it is read.
+    pub(super) fn read_back(
+        &self,
+        turns: Range<usize>,
+        redactor: &Redactor,
+    ) -> Result<Timeline, String> {
+        let text = document::text(self, turns, redactor);
+        let source = SourceFile::new(format!("{}.yaml", self.name), text);
+        let read = read(&source, &Symbols::new(), &ReadOptions::default());
+        read.timeline.ok_or_else(|| {
+            let mut found = read.diagnostics.iter();
+            let error = found.find(|found| found.severity == Severity::Error);
+            error.map_or_else(String::new, |found| found.message.clone())
+        })
     }
 }
 
@@ -759,15 +647,13 @@ pub(super) fn said(request: &Request) -> Vec<String> {
     own_words(&Rounds::of(request).last.texts)
 }
 
-impl Turn {
-    fn is_only_errors(&self) -> bool {
-        self.attempts.iter().all(|attempt| attempt.error.is_some())
-    }
-
-    /// Whether its answer is an empty message.
-    fn is_silent(&self) -> bool {
-        let last = self.attempts.last();
-        last.is_some_and(|last| last.parts.is_empty() && last.refusal.is_none())
+impl Attempt {
+    /// Its calls, by their places in the conversation's list.
+    pub(super) fn calls(&self) -> impl Iterator<Item = usize> {
+        self.parts.iter().filter_map(|part| match part {
+            Said::Call(call_idx) => Some(*call_idx),
+            Said::Spoken(_) | Said::Image(..) => None,
+        })
     }
 }
 
@@ -778,7 +664,7 @@ fn held(blocks: &[&RequestedBlock]) -> Vec<RequestedBlock> {
 }
 
 /// Texts of the user's, without the notes that agents add.
-fn own_words(texts: &[&str]) -> Vec<String> {
+pub(super) fn own_words(texts: &[&str]) -> Vec<String> {
     texts
         .iter()
         .filter(|text| !is_reminder(text) && !text.trim().is_empty())

@@ -1,5 +1,7 @@
 //! A recorded conversation as the text of a timeline.
 
+use std::ops::Range;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, json};
@@ -7,8 +9,8 @@ use serde_json::{Map, json};
 use super::super::request::{Endpoint, MediaKind, RequestedBlock, RequestedResult};
 use super::calls::{element, event};
 use super::conversation::{Attempt, Call, Conversation, Said, Turn};
-use super::exchange::RecordedError;
 use super::volatile::Volatile;
+use crate::model::ResponseError;
 use cuecard_source::value::{Json, REDACTED, Redactor, cut, percent_encoded};
 use cuecard_source::yaml;
 
@@ -21,25 +23,31 @@ const RESULT_START: usize = 2_000;
 /// Calls that come within this time are made at once, in milliseconds.
 const AT_ONCE_MS: u64 = 100;
 
-/// The text of the scenario, without secrets.
-pub(super) fn text(conversation: &Conversation, redactor: &Redactor) -> String {
+/// The text of the scenario with these of its turns, without secrets. What was said before the recording stands above the
+/// first.
+pub(super) fn text(
+    conversation: &Conversation,
+    turns: Range<usize>,
+    redactor: &Redactor,
+) -> String {
+    let n_turns = conversation.turns.len();
+    let is_begin = turns.start == 0;
+    let history = conversation.history.iter().filter(|_| is_begin);
     let mut events = Events {
         conversation,
         redactor,
-        volatile: Volatile::new(&conversation.workspaces),
         events: Vec::new(),
         base_ms: 0,
         cursor_ms: 0,
     };
-    for (idx, turn) in conversation.history.iter().enumerate() {
-        let is_last = idx + 1 == conversation.history.len() && conversation.turns.is_empty();
-        events.turn(turn, is_last);
+    for turn in history {
+        events.turn(turn, false);
     }
-    if !conversation.history.is_empty() {
+    if is_begin && !conversation.history.is_empty() {
         events.push(json!({"sessionStart": true}));
     }
-    for (idx, turn) in conversation.turns.iter().enumerate() {
-        events.turn(turn, idx + 1 == conversation.turns.len());
+    for idx in turns {
+        events.turn(&conversation.turns[idx], idx + 1 == n_turns);
     }
     let events = events.events;
 
@@ -107,7 +115,6 @@ fn server(conversation: &Conversation, redactor: &Redactor) -> Map<String, Json>
 struct Events<'a> {
     conversation: &'a Conversation,
     redactor: &'a Redactor,
-    volatile: Volatile,
     events: Vec<Json>,
     base_ms: u64,
     cursor_ms: u64,
@@ -251,7 +258,7 @@ impl Events<'_> {
         }
         match &call.result {
             Some(arrived) => {
-                if let Some(result) = result(self.redactor, &self.volatile, arrived) {
+                if let Some(result) = result(self.redactor, &self.conversation.volatile, arrived) {
                     beside.push(("result", result));
                 }
                 if arrived.is_error {
@@ -363,7 +370,7 @@ pub(super) fn longest_open_part(redactor: &Redactor, text: &str) -> String {
     longest.unwrap_or_default().trim().to_owned()
 }
 
-fn error(failed: &RecordedError) -> Json {
+fn error(failed: &ResponseError) -> Json {
     let mut error = Map::new();
     error.insert("statusCode".to_owned(), failed.status.into());
     if let Some(kind) = failed

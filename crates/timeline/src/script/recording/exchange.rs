@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::request::Request;
-use super::super::sessions::Address;
+use super::super::sessions::SessionKey;
 use super::super::turns::{AnswerImage, Piece};
 use crate::model::ResponseError;
 use cuecard_source::value::{Json, Redactor};
@@ -11,8 +11,8 @@ use cuecard_source::value::{Json, Redactor};
 /// A request and its answer.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordedExchange<'a> {
-    /// What the headers say.
-    pub address: Address<'a>,
+    /// The session that it is of, by what it says without the answer that it goes on from.
+    pub session: SessionKey,
     /// The request, without the answer that it goes on from.
     pub request: &'a Request,
     /// The id of the answer that it goes on from (`previous_response_id`), as the provider gave it.
@@ -22,7 +22,7 @@ pub struct RecordedExchange<'a> {
 }
 
 /// What a model answered.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RecordedAnswer {
     /// The id that a later request may go on from (`resp_…`).
     pub id: Option<String>,
@@ -33,7 +33,7 @@ pub struct RecordedAnswer {
     /// `usage`, as a timeline scripts it; null if nothing was said.
     pub usage: Json,
     /// The error in its place, or after its elements.
-    pub error: Option<RecordedError>,
+    pub error: Option<ResponseError>,
     /// Whether it shows what the model thinks to a request that doesn't ask for it.
     pub has_unrequested_thinking: bool,
     /// Whether the client went away before the end.
@@ -85,42 +85,6 @@ pub struct RecordedCall {
     pub raw: Option<String>,
     /// When it was complete, in milliseconds since the request came.
     pub at_ms: u64,
-}
-
-/// An error of the provider.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RecordedError {
-    /// The status, 400 to 599.
-    pub status: u16,
-    /// The type, if it does not follow from the status.
-    pub error_type: Option<String>,
-    /// What is wrong, in words.
-    pub message: String,
-    /// `details`; null if there are none.
-    pub details: Json,
-    /// The seconds of `retry-after`.
-    pub retry_after_seconds: Option<u64>,
-    /// Other headers that clients act on.
-    pub headers: Vec<(String, String)>,
-    /// Whether a stream had begun when it came, though nothing was said.
-    pub is_in_stream: bool,
-}
-
-impl RecordedError {
-    /// The same error as a timeline has it.
-    pub fn to_scripted(&self) -> ResponseError {
-        ResponseError {
-            error_type: self.error_type.clone(),
-            status: self.status,
-            message: self.message.clone(),
-            details: self.details.clone(),
-            retry_after_seconds: self.retry_after_seconds,
-            headers: self.headers.clone(),
-            repeat: crate::model::ServingCount::Times(1),
-            is_in_stream: self.is_in_stream,
-            span: cuecard_source::Span::default(),
-        }
-    }
 }
 
 /// What became of an exchange.

@@ -2,7 +2,7 @@
 
 use super::super::disobedience::{Disobedience, GivenAnswer, disobediences};
 use super::super::request::Request;
-use super::conversation::{Attempt, Conversation, Said};
+use super::conversation::{Attempt, Conversation};
 use super::exchange::{RecordedAnswer, RecordedElement};
 use crate::profiles::Profiles;
 
@@ -32,11 +32,7 @@ impl Conversation {
             text: &text,
             is_refusal: attempt.refusal.is_some(),
         };
-        let calls = attempt.parts.iter().filter_map(|part| match part {
-            Said::Call(call_idx) => Some(*call_idx),
-            _ => None,
-        });
-        let calls: Vec<usize> = calls.collect();
+        let calls: Vec<usize> = attempt.calls().collect();
         let mut own_end = None;
         for found in disobediences(request, given) {
             let marked = match found {

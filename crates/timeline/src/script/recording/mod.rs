@@ -1,8 +1,8 @@
 //! Recording: exchanges with a real model become timelines that play the same to the same client.
 //!
-//! A request is taken to where a player would find it: the scenario as it stands is asked for its place
-//! (the alignment of the player's own sessions), by the session that a player would put it into. What is at the end of
-//! the script is recorded as its next turn, and the scenario is asked again: so every recorded request matches itself.
+//! A request goes on from the conversation whose answers its history holds, one by one: what is at the end of that becomes
+//! its next turn. What is written of a turn is read back when it comes; that a player follows the whole conversation is
+//! found out once, at the end.
 
 mod calls;
 mod conversation;
@@ -11,28 +11,29 @@ mod document;
 mod exchange;
 mod marks;
 mod pieces;
+mod place;
+mod proof;
 mod side;
 #[cfg(test)]
 mod tests;
 mod volatile;
 
 pub use exchange::{
-    Recorded, RecordedAnswer, RecordedCall, RecordedElement, RecordedError, RecordedExchange,
-    RecordedOutcome,
+    Recorded, RecordedAnswer, RecordedCall, RecordedElement, RecordedExchange, RecordedOutcome,
 };
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::auxiliary_requests::{AuxiliaryRequests, SideText};
-use super::llm_script::LlmScript;
 use super::request::{Part, PreviousAnswer, Request};
 use super::rounds::Rounds;
 use super::selection::DEFAULT_MAX_DISTANCE;
 use super::sessions::SessionKey;
 use crate::profiles::Profiles;
-use conversation::{Conversation, Place};
+use conversation::Conversation;
 use cuecard_source::value::{Json, REDACTED, Redactor, find_credentials, find_credentials_in_text};
+use place::{Place, mark_images};
 use side::{Opening, SideCall};
 
 /// More conversations are not recorded.
@@ -121,6 +122,12 @@ impl Recorder {
             true => self.rewrite(),
             false => Vec::new(),
         };
+        let mut request = exchange.request.clone();
+        mark_images(&mut request);
+        let exchange = RecordedExchange {
+            request: &request,
+            ..exchange
+        };
         let mut recorded = self.take_in(&exchange, next_name);
         let others = rewritten.into_iter();
         let others = others
@@ -134,14 +141,23 @@ impl Recorder {
     fn rewrite(&mut self) -> Vec<usize> {
         let mut rewritten = Vec::new();
         for (idx, conversation) in self.conversations.iter_mut().enumerate() {
-            // What is read back once is read back without its secrets too.
             if self.redactor.finds(&conversation.text)
-                && conversation.compile(&self.redactor).is_ok()
+                && conversation.rewrite(&self.redactor).is_ok()
             {
                 rewritten.push(idx);
             }
         }
         rewritten
+    }
+
+    /// What a player does otherwise with the conversations as they stand, one sentence each.
+    pub fn problems(&self) -> Vec<String> {
+        let conversations = self.conversations.iter();
+        let problems = conversations.filter_map(|it| Some((it, it.problem(&self.redactor)?)));
+        let in_words = |(it, why): (&Conversation, String)| {
+            format!("a player may not play `{}` as recorded: {why}", it.name)
+        };
+        problems.map(in_words).collect()
     }
 
     fn take_in(
@@ -150,7 +166,7 @@ impl Recorder {
         next_name: &mut dyn FnMut() -> String,
     ) -> Recorded {
         let request = exchange.request;
-        let key = SessionKey::of(exchange.address, request);
+        let key = exchange.session;
         let previous = exchange.previous_id.map(|id| self.previous(id));
         if let Some(recorded) = self.going_on(exchange, key, previous.clone().flatten()) {
             return recorded;
@@ -199,7 +215,7 @@ impl Recorder {
     fn going_on(
         &mut self,
         exchange: &RecordedExchange<'_>,
-        key: super::sessions::SessionKey,
+        key: SessionKey,
         previous: Option<(usize, PreviousAnswer)>,
     ) -> Option<Recorded> {
         let request = exchange.request;
@@ -226,23 +242,23 @@ impl Recorder {
         };
         let mut recorded_at = None;
         for idx in candidates {
-            let conversation = &self.conversations[idx];
             let previous = previous.as_ref().map(|(_, previous)| previous.clone());
-            let translated = conversation.translated(request, previous, &self.redactor);
-            match conversation.place(&translated) {
-                Place::Next(said) => {
-                    return Some(self.append(idx, exchange, &translated, said, Vec::new()));
+            let begin = previous.as_ref().map_or(0, |it| it.turn_idx + 1);
+            let conversation = &mut self.conversations[idx];
+            match conversation.place(request, begin) {
+                Some(Place::Next(said)) => {
+                    return Some(self.append(idx, exchange, previous, said, Vec::new()));
                 }
-                Place::At(turn_idx) if conversation.is_abandoned_at(turn_idx) => {
-                    let mut begun_again = conversation.clone();
-                    let said = begun_again.drop_last_attempt();
-                    self.conversations[idx] = begun_again;
-                    return Some(self.append(idx, exchange, &translated, said, Vec::new()));
+                Some(Place::At(turn_idx)) if conversation.is_abandoned_at(turn_idx) => {
+                    let said = conversation.drop_last_attempt();
+                    return Some(self.append(idx, exchange, previous, said, Vec::new()));
                 }
-                Place::At(turn_idx) if conversation.key == Some(key) || previous_of(exchange) => {
+                Some(Place::At(turn_idx))
+                    if conversation.key == Some(key) || exchange.previous_id.is_some() =>
+                {
                     recorded_at = recorded_at.or(Some((idx, turn_idx)));
                 }
-                Place::At(_) | Place::Elsewhere(_) => {}
+                Some(Place::At(_)) | None => {}
             }
         }
         let (idx, turn_idx) = recorded_at?;
@@ -277,7 +293,7 @@ impl Recorder {
     fn begin(
         &mut self,
         exchange: &RecordedExchange<'_>,
-        key: super::sessions::SessionKey,
+        key: SessionKey,
         opening: Option<Opening>,
         mut notes: Vec<String>,
         next_name: &mut dyn FnMut() -> String,
@@ -309,9 +325,8 @@ impl Recorder {
         conversation.condition = opening.as_ref().map(Opening::condition).unwrap_or_default();
         conversation.opening = opening;
         conversation.begin_with_history(exchange.request, &self.profiles);
-        let translated = conversation.translated(exchange.request, None, &self.redactor);
-        let said = conversation::said(&translated);
-        let mut recorded = self.append(idx, exchange, &translated, said, notes);
+        let said = conversation::said(exchange.request);
+        let mut recorded = self.append(idx, exchange, None, said, notes);
         match (recorded.changed.is_empty(), before) {
             (false, before) => {
                 if before.is_some() {
@@ -367,12 +382,12 @@ impl Recorder {
         }
     }
 
-    /// Adds an answer at the end of a conversation, and asks the scenario for it.
+    /// Adds an answer at the end of a conversation.
     fn append(
         &mut self,
         idx: usize,
         exchange: &RecordedExchange<'_>,
-        translated: &Request,
+        previous: Option<PreviousAnswer>,
         said: Vec<String>,
         mut notes: Vec<String>,
     ) -> Recorded {
@@ -397,20 +412,23 @@ impl Recorder {
                 "the user's text is only a secret: a player takes any text in its place".to_owned(),
             );
         }
-        let mut next = self.conversations[idx].clone();
+        let next = &mut self.conversations[idx];
         let is_new_frame = exchange.previous_id.is_none() && next.add_frame(exchange.request);
-        next.keep_results(translated);
+        let translated = next.translated(exchange.request, previous, &self.redactor);
+        next.keep_results(&translated);
         let added = next.add(exchange.request, said, exchange.answer, &self.profiles);
         notes.extend(added);
-        let mut compiled = next.compile(&self.redactor);
-        let is_dropped = compiled.is_err() && next.drop_blocks();
+        let mut written = next.write(&self.redactor);
+        let is_dropped = written.is_err() && next.drop_blocks();
         if is_dropped {
-            compiled = next.compile(&self.redactor);
+            written = next.write(&self.redactor);
         }
-        if let Err(why) = compiled {
+        if let Err(why) = written {
+            next.drop_last_attempt();
             notes.push(format!("the timeline would not be readable: {why}"));
             return left_out(notes);
         }
+        next.last_request = Some(translated);
         let arrived = Rounds::of(exchange.request).last;
         let blocks = arrived.blocks.iter();
         let blocks = blocks.filter(|block| is_dropped || !document::can_hold(block));
@@ -424,17 +442,12 @@ impl Recorder {
                 names.join(", ")
             ));
         }
-        if let Some(why) = next.check(translated) {
-            notes.push(format!("a player may not answer it as recorded: {why}"));
-        }
         let n_turns = next.turns.len();
-        if let (Some(id), Some(script)) = (&exchange.answer.id, &next.script)
+        if let Some(id) = &exchange.answer.id
             && self.answers.len() < MAX_IDS
         {
-            let turn_idx = script.turns.turns.len().saturating_sub(1);
-            self.answers.insert(id.clone(), (idx, turn_idx));
+            self.answers.insert(id.clone(), (idx, next.n_turns() - 1));
         }
-        self.conversations[idx] = next;
         let mut changed = vec![idx];
         changed.extend(self.tell_apart(idx, is_new_frame));
         Recorded {
@@ -471,7 +484,7 @@ impl Recorder {
         let conditions = differences::conditions(&frames.collect::<Vec<_>>(), &self.redactor);
         let mut changed = Vec::new();
         for (idx, condition) in group.into_iter().zip(conditions) {
-            let mut next = self.conversations[idx].clone();
+            let next = &mut self.conversations[idx];
             let mut condition = condition;
             for (name, value) in next.opening.iter().flat_map(Opening::condition) {
                 condition.entry(name).or_insert(value);
@@ -479,10 +492,10 @@ impl Recorder {
             if next.condition == condition {
                 continue;
             }
-            next.condition = condition;
-            if next.compile(&self.redactor).is_ok() {
-                self.conversations[idx] = next;
-                changed.push(idx);
+            let before = std::mem::replace(&mut next.condition, condition);
+            match next.rewrite(&self.redactor) {
+                Ok(()) => changed.push(idx),
+                Err(_) => next.condition = before,
             }
         }
         changed
@@ -494,7 +507,7 @@ impl Recorder {
             .conversations
             .iter()
             .filter(|conversation| !conversation.may_be_beside())
-            .filter_map(|conversation| Some(&*conversation.script.as_ref()?.timeline));
+            .filter_map(|conversation| conversation.timeline.as_ref());
         AuxiliaryRequests::new(timelines, DEFAULT_MAX_DISTANCE)
             .recording()
             .reply(request, None)
@@ -514,11 +527,10 @@ impl Recorder {
             return None;
         }
         let is_beside = |conversation: &Conversation| {
-            let script = conversation.script.as_ref();
-            let side = |script: &Arc<LlmScript>| {
-                AuxiliaryRequests::new([&*script.timeline], DEFAULT_MAX_DISTANCE)
+            let concerns = || {
+                let timeline = conversation.timeline.as_ref();
+                AuxiliaryRequests::new(timeline, DEFAULT_MAX_DISTANCE).concerns(request)
             };
-            let concerns = || script.is_some_and(|script| side(script).concerns(request));
             !conversation.may_be_beside() && (looks.is_of_agent() || concerns())
         };
         self.conversations.iter().rposition(is_beside)
@@ -567,12 +579,12 @@ impl Recorder {
             };
         }
         let is_more = answer.stop_reason.is_some() || answer.elements.len() > 1;
-        let mut next = self.conversations[idx].clone();
+        let next = &mut self.conversations[idx];
         next.side_calls.push(call);
-        if let Err(why) = next.compile(&self.redactor) {
+        if let Err(why) = next.rewrite(&self.redactor) {
+            next.side_calls.pop();
             return side_left_out(&why);
         }
-        self.conversations[idx] = next;
         let only_text = "of an answer beside the conversation, only the text is kept".to_owned();
         Recorded {
             outcome: RecordedOutcome::Side,
@@ -635,10 +647,6 @@ impl Recorder {
         });
         self.add_secrets(found);
     }
-}
-
-fn previous_of(exchange: &RecordedExchange<'_>) -> bool {
-    exchange.previous_id.is_some()
 }
 
 /// A request beside the conversation that is not recorded: why.

@@ -13,8 +13,9 @@ use super::super::sessions::Address;
 use super::super::turns::Piece;
 use super::*;
 use crate::format::{ReadOptions, Symbols, read};
+use crate::model::{ResponseError, ServingCount};
 use crate::profiles::AdvertisedTool;
-use cuecard_source::SourceFile;
+use cuecard_source::{SourceFile, Span};
 
 /// A client that keeps its history, and a recorder that sees what it asks and gets.
 struct Recording {
@@ -95,7 +96,7 @@ impl Recording {
         let n_names = &mut self.n_names;
         let recorded = self.recorder.record(
             RecordedExchange {
-                address: Address::default(),
+                session: SessionKey::of(Address::default(), &request),
                 request: &request,
                 previous_id: None,
                 answer,
@@ -183,11 +184,16 @@ fn call(id: &str, name: &str, args: Json, at_ms: u64) -> RecordedElement {
 
 fn failed(status: u16) -> RecordedAnswer {
     RecordedAnswer {
-        error: Some(RecordedError {
+        error: Some(ResponseError {
             status,
             message: "wait".into(),
             retry_after_seconds: Some(1),
-            ..RecordedError::default()
+            error_type: None,
+            details: Json::Null,
+            headers: Vec::new(),
+            repeat: ServingCount::Times(1),
+            is_in_stream: false,
+            span: Span::default(),
         }),
         ..RecordedAnswer::default()
     }
@@ -664,7 +670,7 @@ fn a_response_goes_on_from_its_answer() {
             ..said(says)
         };
         let exchange = RecordedExchange {
-            address: Address::default(),
+            session: SessionKey::of(Address::default(), &request),
             request: &request,
             previous_id,
             answer: &answer,

@@ -1,5 +1,7 @@
 //! What is different in each run of an agent, though its tools did the same: a recorded result says what may come there.
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 
 /// What agents write around results, as regular expressions without groups.
@@ -15,19 +17,30 @@ const VOLATILE: &[&str] = &[
 /// What may stand in place of a folder.
 const ANY_FOLDER: &str = r"/\S+";
 /// Where agents tell the model which folder they work in.
-const WORKSPACE: &str = r"(?i)(?:<cwd>|working (?:in the )?directory: *|\bcwd: *|\*\*workspace directories:\*\*\s+- )(/[^\s<]+)";
+static WORKSPACE: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?i)(?:<cwd>|working (?:in the )?directory: *|\bcwd: *|\*\*workspace directories:\*\*\s+- )(/[^\s<]+)";
+    Regex::new(pattern).expect("the pattern is fixed")
+});
 
 /// Finds what is different in each run.
 #[derive(Debug)]
 pub(super) struct Volatile {
+    /// The folders that the agent works in; one inside of another stands before that.
+    workspaces: Vec<String>,
     finder: Option<Regex>,
     /// What may come in place of what each group of the finder finds.
     patterns: Vec<String>,
 }
 
+impl Default for Volatile {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
 impl Volatile {
     /// The same for agents that work in these folders.
-    pub(super) fn new(workspaces: &[String]) -> Self {
+    fn new(workspaces: Vec<String>) -> Self {
         let folders = workspaces.iter().map(|folder| {
             let escaped = regex::escape(folder);
             (format!(r"{escaped}\b"), ANY_FOLDER.to_owned())
@@ -39,6 +52,18 @@ impl Volatile {
         Self {
             finder: Regex::new(&format!("({})", found.join(")|("))).ok(),
             patterns,
+            workspaces,
+        }
+    }
+
+    /// Learns the folders in which an agent says that it works.
+    pub(super) fn learn<'t>(&mut self, texts: impl Iterator<Item = &'t str>) {
+        let mut known = self.workspaces.clone();
+        known.extend(texts.flat_map(workspaces));
+        known.sort_by(|one, other| other.len().cmp(&one.len()).then(one.cmp(other)));
+        known.dedup();
+        if known.len() > self.workspaces.len() {
+            *self = Self::new(known);
         }
     }
 
@@ -61,11 +86,9 @@ impl Volatile {
 }
 
 /// The folders in which an agent says that it works.
-pub(super) fn workspaces(text: &str) -> Vec<String> {
-    let Ok(said) = Regex::new(WORKSPACE) else {
-        return Vec::new();
-    };
-    let folders = said.captures_iter(text).filter_map(|found| found.get(1));
+fn workspaces(text: &str) -> Vec<String> {
+    let folders = WORKSPACE.captures_iter(text);
+    let folders = folders.filter_map(|found| found.get(1));
     folders
         .map(|folder| folder.as_str().trim_end_matches(['/', '.', ',']).to_owned())
         .filter(|folder| !folder.is_empty())
@@ -85,7 +108,7 @@ mod tests {
         assert_eq!(workspaces(gemini), ["/srv/b"]);
         let qwen = "I'm currently working in the directory: /srv/c\nHere";
         assert_eq!(workspaces(qwen), ["/srv/c"]);
-        let volatile = Volatile::new(&folders);
+        let volatile = Volatile::new(folders);
         let result = |id: &str, folder: &str, last: &str| {
             format!(
                 "Chunk ID: {id}\nWall time: 0.{id} seconds\nOriginal token count: {id}\nOutput:\n<path>{folder}/a.txt</path> ({last})\nBackground PIDs: {id}, {id}\nProcess Group PGID: {id}"

@@ -1,12 +1,12 @@
 //! Answers of Messages: blocks of thinking, text and calls.
 
-use serde::Serialize;
+use cuecard_source::value::Json;
+use serde_json::json;
 
-use super::super::answer::{Answer, Arguments, Call, Element, Piece, Said};
-use super::super::events::{EventWriter, Events, Spread, Streaming, Window, timed};
-use super::super::ids::{self, IdSeed};
+use super::super::answer::{Answer, Element, joined};
+use super::super::events::{EventWriter, Events, Streaming, timed};
+use super::super::ids;
 use super::super::stop::StopReason;
-use super::super::usage::Usage;
 
 /// What a stream says while there is nothing to say.
 pub const PING: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n";
@@ -14,340 +14,157 @@ pub const PING: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n";
 /// The length of an id after its prefix.
 const ID_LENGTH: usize = 24;
 
-/// Appends the answer as one JSON body.
-pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
-    let stop = answer.stop_reason();
-    let id = id(answer);
-    let mut message = Message::empty(answer, &id);
-    message.content = answer
-        .said()
-        .filter(|element| answer.shows_thinking || !matches!(element, Element::Thinking(_)))
-        .map(Block::whole)
-        .collect();
-    message.stop_reason = Some(stop.anthropic());
-    message.stop_details = StopDetails::of(stop);
-    message.usage = MessagesUsage::of(&answer.usage);
-    serde_json::to_writer(buffer, &message).expect("JSON with texts as keys is written to memory");
+/// The answer as one JSON body.
+pub(in super::super) fn body(answer: &Answer<'_>) -> Json {
+    let shown = answer.said();
+    let shown = shown.filter(|it| answer.shows_thinking || !matches!(it, Element::Thinking(_)));
+    let content = shown.map(|element| block(element, true)).collect();
+    message(answer, content, Some(answer.stop_reason()))
 }
 
 /// The answer as a stream of named events.
-pub(in super::super) fn stream(
-    answer: &Answer<'_>,
-    streaming: Streaming,
-    window: Window,
-) -> Events {
-    let id = id(answer);
-    let mut message = Message::empty(answer, &id);
+pub(in super::super) fn stream(answer: &Answer<'_>, streaming: Streaming) -> Events {
+    let mut writer = EventWriter::new(streaming);
+    let mut start = message(answer, Vec::new(), None);
     // Nothing has been said yet.
-    message.usage.output_tokens = 0;
-    let mut blocks = Blocks {
-        writer: EventWriter::new(streaming, window),
-        index: 0,
-    };
-    blocks.send(&Event::MessageStart { message });
+    start["usage"]["output_tokens"] = 0.into();
+    send(
+        &mut writer,
+        &json!({"type": "message_start", "message": start}),
+    );
+    let mut index = 0;
     for element in answer.elements {
         match element {
-            Element::Thinking(pieces) if answer.shows_thinking => blocks.thinking(pieces),
-            Element::Thinking(pieces) => blocks.writer.pass(pieces),
-            Element::Text(pieces) | Element::Refusal(pieces) => blocks.text(pieces),
-            Element::Call(call) => {
-                blocks.writer.begin_call();
-                blocks.call(call);
-            }
+            Element::Thinking(pieces) if !answer.shows_thinking => writer.pass(pieces),
+            element => index += usize::from(stream_block(&mut writer, index, element)),
         }
     }
     if let Some(failure) = answer.failure {
-        blocks.writer.wait_until(failure.at_ms);
-        blocks
-            .writer
-            .json(Some("error"), &failure.error.anthropic());
-        return blocks.writer.finish();
+        writer.wait_until(failure.at_ms);
+        writer.json(Some("error"), &failure.error.anthropic());
+        return writer.finish();
     }
-    let stop = answer.stop_reason();
-    let delta = MessageDelta {
-        stop_reason: stop.anthropic(),
-        stop_sequence: None,
-        stop_details: StopDetails::of(stop),
-    };
-    blocks.send(&Event::MessageDelta {
-        delta,
-        usage: MessagesUsage::of(&answer.usage),
-    });
-    blocks.send(&Event::MessageStop);
-    blocks.writer.finish()
+    let delta = end(Some(answer.stop_reason()));
+    let usage = usage(answer);
+    send(
+        &mut writer,
+        &json!({"type": "message_delta", "delta": delta, "usage": usage}),
+    );
+    send(&mut writer, &json!({"type": "message_stop"}));
+    writer.finish()
 }
 
-fn id(answer: &Answer<'_>) -> String {
-    match answer.id {
-        Some(id) => id.to_owned(),
-        None => message_id(answer.seed),
+fn send(writer: &mut EventWriter, event: &Json) {
+    writer.json(event["type"].as_str(), event);
+}
+
+/// Streams a block, which begins with its first delta. Whether there was something in it.
+fn stream_block(writer: &mut EventWriter, index: usize, element: &Element) -> bool {
+    let arguments = match element {
+        Element::Call(call) => call.arguments_text(),
+        _ => String::new(),
+    };
+    let (spread, kind, key) = match element {
+        Element::Call(call) => {
+            writer.begin_call();
+            let spread = writer.spread([(&*arguments, call.at_ms)]);
+            (spread, "input_json_delta", "partial_json")
+        }
+        Element::Thinking(pieces) => (writer.spread(timed(pieces)), "thinking_delta", "thinking"),
+        Element::Text(pieces) | Element::Refusal(pieces) => {
+            (writer.spread(timed(pieces)), "text_delta", "text")
+        }
+    };
+    let is_shown = !spread.deltas.is_empty();
+    if is_shown {
+        writer.wait_until(spread.begins_at);
+        let begun = block(element, false);
+        let start = json!({"type": "content_block_start", "index": index, "content_block": begun});
+        send(writer, &start);
+        let delta =
+            |delta: Json| json!({"type": "content_block_delta", "index": index, "delta": delta});
+        for part in &spread.deltas {
+            writer.wait_until(part.at_ms);
+            send(writer, &delta(json!({"type": kind, key: part.text})));
+        }
+        if let Element::Thinking(pieces) = element {
+            let signature = ids::signature(&joined(pieces));
+            send(
+                writer,
+                &delta(json!({"type": "signature_delta", "signature": signature})),
+            );
+        }
+        send(
+            writer,
+            &json!({"type": "content_block_stop", "index": index}),
+        );
     }
+    writer.wait_until(spread.ends_at);
+    is_shown
 }
 
 /// The id of the message that is made from this seed.
-pub fn message_id(seed: IdSeed) -> String {
-    seed.id("msg_", 0, ID_LENGTH)
+fn id(answer: &Answer<'_>) -> String {
+    match answer.id {
+        Some(id) => id.to_owned(),
+        None => answer.seed.id("msg_", 0, ID_LENGTH),
+    }
 }
 
-/// Writes blocks, one after the other.
-struct Blocks {
-    writer: EventWriter,
-    index: usize,
+fn message(answer: &Answer<'_>, content: Vec<Json>, stop: Option<StopReason>) -> Json {
+    let mut message = json!({
+        "id": id(answer), "type": "message", "role": "assistant", "model": answer.model, "content": content,
+    });
+    if let (Json::Object(message), Json::Object(end)) = (&mut message, end(stop)) {
+        message.extend(end);
+    }
+    message["usage"] = usage(answer);
+    message
 }
 
-impl Blocks {
-    fn thinking(&mut self, pieces: &[Piece]) {
-        let empty = Block::Thinking {
-            thinking: Said::Text(""),
-            signature: String::new(),
-        };
-        let signature = ids::signature(&Said::Pieces(pieces).to_string());
-        let end = Delta::Signature {
-            signature: &signature,
-        };
-        let spread = self.writer.spread(timed(pieces));
-        self.block(
-            empty,
-            &spread,
-            |thinking| Delta::Thinking { thinking },
-            Some(end),
-        );
+/// Why a message stopped, with what is said about a refusal beside that.
+fn end(stop: Option<StopReason>) -> Json {
+    let mut end = json!({"stop_reason": stop.map(StopReason::anthropic), "stop_sequence": null});
+    if stop == Some(StopReason::Refusal) {
+        end["stop_details"] = json!({"type": "refusal", "category": null, "explanation": null});
     }
+    end
+}
 
-    fn text(&mut self, pieces: &[Piece]) {
-        let empty = Block::Text {
-            text: Said::Text(""),
-        };
-        let spread = self.writer.spread(timed(pieces));
-        self.block(empty, &spread, |text| Delta::Text { text }, None);
-    }
+fn usage(answer: &Answer<'_>) -> Json {
+    let usage = &answer.usage;
+    json!({
+        "input_tokens": usage.uncached(),
+        "cache_creation_input_tokens": usage.cache_written,
+        "cache_read_input_tokens": usage.cached,
+        "output_tokens": usage.output,
+    })
+}
 
-    fn call(&mut self, call: &Call) {
-        let empty = Block::ToolUse {
-            id: &call.id,
-            name: &call.name,
-            input: Input::Empty,
-        };
-        let arguments = call.arguments_text();
-        let spread = self.writer.spread([(arguments.as_str(), call.at_ms)]);
-        self.block(
-            empty,
-            &spread,
-            |partial_json| Delta::InputJson { partial_json },
-            None,
-        );
-    }
-
-    /// A block, if there is something in it. It begins with its first delta.
-    fn block<'a>(
-        &mut self,
-        content_block: Block<'_>,
-        spread: &Spread<'a>,
-        delta: impl Fn(&'a str) -> Delta<'a>,
-        last: Option<Delta<'_>>,
-    ) {
-        let index = self.index;
-        if !spread.deltas.is_empty() {
-            self.writer.wait_until(spread.begins_at);
-            self.send(&Event::ContentBlockStart {
-                index,
-                content_block,
-            });
-            for part in &spread.deltas {
-                self.writer.wait_until(part.at_ms);
-                self.send(&Event::ContentBlockDelta {
-                    index,
-                    delta: delta(part.text),
-                });
-            }
-            if let Some(delta) = last {
-                self.send(&Event::ContentBlockDelta { index, delta });
-            }
-            self.send(&Event::ContentBlockStop { index });
-            self.index += 1;
+/// A block as a whole, or as a stream begins it.
+fn block(element: &Element, is_whole: bool) -> Json {
+    let text = |pieces| match is_whole {
+        true => joined(pieces),
+        false => String::new(),
+    };
+    match element {
+        Element::Thinking(pieces) => {
+            let text = text(pieces);
+            let signature = match is_whole {
+                true => ids::signature(&text),
+                false => String::new(),
+            };
+            json!({"type": "thinking", "thinking": text, "signature": signature})
         }
-        self.writer.wait_until(spread.ends_at);
-    }
-
-    fn send(&mut self, event: &Event<'_>) {
-        self.writer.json(Some(event.name()), event);
-    }
-}
-
-#[derive(Serialize)]
-struct Message<'a> {
-    id: &'a str,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    role: &'static str,
-    model: &'a str,
-    content: Vec<Block<'a>>,
-    stop_reason: Option<&'static str>,
-    stop_sequence: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop_details: Option<StopDetails>,
-    usage: MessagesUsage,
-}
-
-impl<'a> Message<'a> {
-    fn empty(answer: &Answer<'a>, id: &'a str) -> Self {
-        Self {
-            id,
-            kind: "message",
-            role: "assistant",
-            model: answer.model,
-            content: Vec::new(),
-            stop_reason: None,
-            stop_sequence: None,
-            stop_details: None,
-            usage: MessagesUsage::of(&answer.usage),
+        Element::Text(pieces) | Element::Refusal(pieces) => {
+            json!({"type": "text", "text": text(pieces)})
         }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
-    Thinking {
-        thinking: Said<'a>,
-        signature: String,
-    },
-    Text {
-        text: Said<'a>,
-    },
-    ToolUse {
-        id: &'a str,
-        name: &'a str,
-        input: Input<'a>,
-    },
-}
-
-impl<'a> Block<'a> {
-    fn whole(element: &'a Element) -> Self {
-        match element {
-            Element::Thinking(pieces) => Self::Thinking {
-                thinking: Said::Pieces(pieces),
-                signature: ids::signature(&Said::Pieces(pieces).to_string()),
-            },
-            Element::Text(pieces) | Element::Refusal(pieces) => Self::Text {
-                text: Said::Pieces(pieces),
-            },
-            Element::Call(call) => Self::ToolUse {
-                id: &call.id,
-                name: &call.name,
-                input: Input::Whole(Arguments(&call.input)),
-            },
-        }
-    }
-}
-
-/// What a call is made with: nothing as long as it comes in pieces.
-enum Input<'a> {
-    Empty,
-    Whole(Arguments<'a>),
-}
-
-impl Serialize for Input<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Empty => serializer.collect_map::<(), (), _>([]),
-            Self::Whole(arguments) => arguments.serialize(serializer),
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Event<'a> {
-    MessageStart {
-        message: Message<'a>,
-    },
-    ContentBlockStart {
-        index: usize,
-        content_block: Block<'a>,
-    },
-    ContentBlockDelta {
-        index: usize,
-        delta: Delta<'a>,
-    },
-    ContentBlockStop {
-        index: usize,
-    },
-    MessageDelta {
-        delta: MessageDelta,
-        usage: MessagesUsage,
-    },
-    MessageStop,
-}
-
-impl Event<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::MessageStart { .. } => "message_start",
-            Self::ContentBlockStart { .. } => "content_block_start",
-            Self::ContentBlockDelta { .. } => "content_block_delta",
-            Self::ContentBlockStop { .. } => "content_block_stop",
-            Self::MessageDelta { .. } => "message_delta",
-            Self::MessageStop => "message_stop",
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type")]
-enum Delta<'a> {
-    #[serde(rename = "thinking_delta")]
-    Thinking { thinking: &'a str },
-    #[serde(rename = "signature_delta")]
-    Signature { signature: &'a str },
-    #[serde(rename = "text_delta")]
-    Text { text: &'a str },
-    #[serde(rename = "input_json_delta")]
-    InputJson { partial_json: &'a str },
-}
-
-#[derive(Serialize)]
-struct MessageDelta {
-    stop_reason: &'static str,
-    stop_sequence: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop_details: Option<StopDetails>,
-}
-
-/// What is said about a refusal beside its reason.
-#[derive(Serialize)]
-struct StopDetails {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    category: Option<()>,
-    explanation: Option<()>,
-}
-
-impl StopDetails {
-    fn of(stop: StopReason) -> Option<Self> {
-        (stop == StopReason::Refusal).then_some(Self {
-            kind: "refusal",
-            category: None,
-            explanation: None,
-        })
-    }
-}
-
-#[derive(Serialize)]
-struct MessagesUsage {
-    input_tokens: u64,
-    cache_creation_input_tokens: u64,
-    cache_read_input_tokens: u64,
-    output_tokens: u64,
-}
-
-impl MessagesUsage {
-    fn of(usage: &Usage) -> Self {
-        Self {
-            input_tokens: usage.uncached(),
-            cache_creation_input_tokens: usage.cache_written,
-            cache_read_input_tokens: usage.cached,
-            output_tokens: usage.output,
+        Element::Call(call) => {
+            let input = match is_whole {
+                true => call.arguments(),
+                false => json!({}),
+            };
+            json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
         }
     }
 }

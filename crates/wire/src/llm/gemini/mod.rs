@@ -4,6 +4,6 @@ mod answer;
 mod decode;
 mod request;
 
-pub(super) use answer::{stream, write_body};
+pub(super) use answer::{body, stream};
 pub(super) use decode::{GeminiEvents, read_body};
 pub(super) use request::read;

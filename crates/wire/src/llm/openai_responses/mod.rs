@@ -6,6 +6,6 @@ mod decode;
 mod item;
 mod request;
 
-pub(super) use answer::{stream, write_body};
+pub(super) use answer::{body, stream};
 pub(super) use decode::{ResponsesEvents, read_body};
 pub(super) use request::read;

@@ -33,7 +33,7 @@ fn compare_both(endpoint: Endpoint, name: &str, answer: &Answer<'_>, chunk: usiz
     compare(endpoint, &format!("{name}.sse"), &events);
     let mut body = Vec::new();
     match answer.failure {
-        Some(failure) => failure.error.write_body(endpoint, &mut body),
+        Some(failure) => body.extend(failure.error.body(endpoint)),
         None => write_body(endpoint, answer, &mut body),
     }
     body.push(b'\n');

@@ -4,9 +4,8 @@ use proptest::prelude::*;
 
 use super::super::answer::Failure;
 use super::super::errors::ApiError;
-use super::super::events::Window;
 use super::super::stop::StopReason;
-use super::super::{stream, stream_window, write_body};
+use super::super::{stream, write_body};
 use super::*;
 
 fn body(endpoint: Endpoint, answer: &Answer<'_>) -> Json {
@@ -299,30 +298,6 @@ proptest! {
             }
             let joined: Vec<u8> = events.iter().flat_map(|event| event.bytes.to_vec()).collect();
             prop_assert_eq!(joined, events.into_bytes());
-        }
-    }
-
-    #[test]
-    fn windows_one_after_the_other_are_the_whole_stream(
-        elements in proptest::collection::vec(some_element(), 0..5), chunk in 1..40_usize,
-        bytes in 0..2_000_usize, until_ms: u64, is_array: bool
-    ) {
-        let answer = answer(&elements, &Json::Null);
-        let framing = if is_array { Framing::JsonArray } else { Framing::Sse };
-        let streaming = Streaming { framing, ..streaming(chunk) };
-        for endpoint in ENDPOINTS {
-            let whole = stream(endpoint, &answer, streaming);
-            let (mut found, mut times, mut goes_on) = (Vec::new(), Vec::new(), true);
-            while goes_on {
-                let window = Window { from: times.len(), bytes, until_ms: until_ms % 2_000 };
-                let events = stream_window(endpoint, &answer, streaming, window);
-                prop_assert!(!events.is_empty());
-                goes_on = events.goes_on();
-                times.extend(events.iter().map(|event| event.at_ms));
-                found.extend(events.into_bytes());
-            }
-            prop_assert_eq!(times, whole.iter().map(|event| event.at_ms).collect::<Vec<_>>());
-            prop_assert_eq!(found, whole.into_bytes());
         }
     }
 }
