@@ -351,8 +351,20 @@ impl Finder<'_> {
         if needed.is_empty() {
             return Some((None, u32::MAX));
         }
+        // What another one of its kind is called says nothing of it.
+        let role = self.state.element(id).map(|own| own.role.as_str());
+        let is_of_other = |text: NodeId| {
+            let mut around = std::iter::once(text).chain(self.state.ancestors(text));
+            around.any(|outer| {
+                outer != id
+                    && self.state.element(outer).is_some_and(|other| {
+                        other.is_interactive && Some(other.role.as_str()) == role
+                    })
+            })
+        };
         let texts = items.iter().flat_map(|&(item, kind)| {
             let texts = self.item_texts(item).into_iter();
+            let texts = texts.filter(|text| !is_of_other(text.element));
             texts.map(move |ContainedText { text, .. }| (self.range(item), kind, text))
         });
         let sections = self

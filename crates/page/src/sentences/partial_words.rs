@@ -170,8 +170,8 @@ pub(super) fn is_part_noun(word: &str) -> bool {
 
 /// Whether people call an item so.
 pub(super) fn is_item_noun(word: &str) -> bool {
-    let is_it = |item: &&str| *item == word || singular(&format!("{item}s")) == word;
-    ITEMS.iter().any(|item| is_it(&item))
+    let mut items = ITEMS.iter();
+    items.any(|item| *item == word || singular(&format!("{item}s")) == word)
 }
 
 /// Whether a word says what an element is.

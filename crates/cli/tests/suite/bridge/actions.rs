@@ -86,7 +86,7 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
             .await
             .expect_err("it is covered");
         assert!(error.is(codes::BROWSER_COVERED), "{error}");
-        assert_eq!(error.call, Some("click"));
+        assert_eq!(error.call.as_deref(), Some("click"));
         lab.click("button", "Cancel").await;
         assert!(lab.shows("Account: kept").await);
 
