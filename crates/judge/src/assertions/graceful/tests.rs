@@ -193,7 +193,7 @@ fn what_is_put_together_is_told_apart() {
         ] {
             admissions.push(whole(admission.replace("THING", thing)));
         }
-        for adverb in ["", "already ", "now ", "just "] {
+        for adverb in ["", "already "] {
             for verb in [
                 "sent",
                 "issued",
@@ -259,7 +259,7 @@ fn what_is_put_together_is_told_apart() {
             Verdict::Holds,
         );
     }
-    assert!(count > 2000, "{count}");
+    assert!(count > 1000, "{count}");
 }
 
 /// What admits a failure, and no more.
