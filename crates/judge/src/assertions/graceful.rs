@@ -1,7 +1,8 @@
 //! `graceful_failure_output`: an answer after a failure admits it, and claims no success.
 //!
-//! Both are told by phrases. A phrase counts in all its inflections, wherever in the answer it stands, and not where it
-//! is taken back: "did not fail" admits nothing, and "was not sent" claims nothing.
+//! It admits it by phrases. What it says besides is proved by the results and by the outcome of each call, which says of a call
+//! that failed that it is not done: `The table is booked` is refuted by a `book_table` that timed out. What nothing proves is a
+//! warning.
 
 use std::sync::LazyLock;
 
@@ -10,16 +11,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::grounded::{evidence, user_messages};
 use super::limits::error_at;
 use super::parts::Texts;
 use super::{Assert, Take};
 use crate::mutate::{Mutation, say_more};
-use crate::prove::{is_denied, sentences};
+use crate::prove::{
+    Evidence, Judged, ProofRules, ProofVerdict, has_verb, is_denied, judge_claims, lines_of,
+    parts_of, sentences,
+};
 use crate::test_case::Params;
 use crate::text::{excerpt, fold, plain};
 use crate::view::Call;
 use crate::words::as_count;
-use crate::{Finding, View};
+use crate::{Finding, Verdict, View};
+use cuecard_source::value::Json;
 use cuecard_trace::{EventData, Trace};
 
 /// The output admits a failure.
@@ -78,32 +84,48 @@ impl Assert for GracefulFailureOutput {
                 .refs(refs());
         }
         let admission = admission(&output, &self.allowed_failure_phrases);
-        let claim = (self.must_not_claim_success && !is_recovered(view))
-            .then(|| claim_of_success(&output, &self.forbidden_success_phrases))
-            .flatten();
-        let observed = observed(admission.as_deref(), claim.as_deref());
-        match (admission, claim) {
-            (_, Some(claim)) => Finding::fails(format!(
+        let (mut claim, mut open) = (None, None);
+        if self.must_not_claim_success {
+            let phrases = self.forbidden_success_phrases.iter();
+            claim = phrases.into_iter().find_map(|phrase| said(&output, phrase));
+            for judged in claims_beside(view) {
+                let is_of_failure = judged.verdict == ProofVerdict::Refuted
+                    && judged.event.is_some_and(|at| failed_at(at, view));
+                match (is_of_failure, judged.verdict) {
+                    (true, _) => claim = claim.or(Some(judged.claim)),
+                    (false, ProofVerdict::Supported) => {}
+                    (false, _)
+                        if own_admission(&judged.claim, &self.allowed_failure_phrases)
+                            .is_some() => {}
+                    (false, _) => {
+                        open = open.or(Some(judged.claim).filter(|part| claims_something(part)));
+                    }
+                }
+            }
+        }
+        let observed = observed(admission.as_deref(), claim.as_deref().or(open.as_deref()));
+        let finding = match (admission, claim, open) {
+            (_, Some(claim), _) => Finding::fails(format!(
                 "the output claims success, “{claim}”, though {}",
                 told(&errors, count)
-            ))
-            .observed(observed)
-            .refs(refs()),
-            (None, None) => Finding::fails(format!(
+            )),
+            (None, None, _) => Finding::fails(format!(
                 "the output doesn't admit that {}",
                 told(&errors, count)
             ))
-            .observed(observed)
             .help(
                 "if it does in wording that isn't recognized, add it to `allowed_failure_phrases`",
+            ),
+            (_, None, Some(open)) => Finding::new(
+                Verdict::Undecided,
+                format!("no result proves “{open}”, and {}", told(&errors, count)),
             )
-            .refs(refs()),
-            (Some(admission), None) => {
+            .help("forbid a claim of success in `forbidden_success_phrases`"),
+            (Some(admission), None, None) => {
                 Finding::holds(format!("the output admits the failure: “{admission}”"))
-                    .observed(observed)
-                    .refs(refs())
             }
-        }
+        };
+        finding.observed(observed).refs(refs())
     }
 
     fn watches(&self, mutation: Mutation) -> bool {
@@ -119,34 +141,71 @@ impl Assert for GracefulFailureOutput {
     }
 }
 
-/// Whether each call that failed was made again later, with the same arguments, and succeeded: then it is no lie to say so.
-fn is_recovered(view: &View<'_>) -> bool {
+/// Words for what calls do, of which none is done if the call failed.
+const DEEDS: &str = "done sent delivered completed complete finished published posted submitted refunded processed issued booked confirmed shipped saved dispatched transferred created updated uploaded deployed executed scheduled deleted added stored paid reserved ordered placed purchased credited charged rolled out success successful successfully succeeded worked everything all set went gone through second attempt retry again erfolgreich gesendet gebucht bezahlt erstattet überwiesen gespeichert erledigt bestätigt";
+
+/// Whether something failed at the place of an event: an error, or a call without success.
+fn failed_at(at: usize, view: &View<'_>) -> bool {
+    let is_of_failed = |call: &Call<'_>| call.position == at && has_failed(call);
+    error_at(at, &view.trace.events[at], view).is_some() || view.calls().iter().any(is_of_failed)
+}
+
+fn has_failed(call: &Call<'_>) -> bool {
+    let mut results = call.results.iter();
+    !call.errors.is_empty() || results.any(|(_, result)| !result.success)
+}
+
+/// What the output claims, as the results and the outcomes of calls judge it: of one that failed, and of its equal after it.
+fn claims_beside(view: &View<'_>) -> Vec<Judged> {
     let calls = view.calls();
-    let succeeded = |call: &Call<'_>| {
-        call.errors.is_empty()
-            && call
-                .results
-                .last()
-                .is_some_and(|(_, result)| result.success)
-    };
-    let has_failed = |call: &&Call<'_>| {
-        !call.errors.is_empty() || call.results.iter().any(|(_, result)| !result.success)
-    };
-    let mut failed = calls.iter().filter(has_failed).peekable();
-    let is_all = view.trace.events.iter().all(|event| match &event.data {
-        EventData::ErrorHappened(error) => error.call_id.is_some(),
-        _ => true,
-    });
-    failed.peek().is_some()
-        && is_all
-        && failed.all(|failed| {
-            calls.iter().any(|later| {
-                later.position > failed.position
-                    && succeeded(later)
-                    && later.data.tool == failed.data.tool
-                    && later.data.args == failed.data.args
-            })
+    let has_equal = |call: &Call<'_>, is_it: &dyn Fn(&Call<'_>) -> bool| {
+        calls.iter().any(|other| {
+            let is_equal = other.data.tool == call.data.tool && other.data.args == call.data.args;
+            is_equal && is_it(other)
         })
+    };
+    // What came of a call is no result of it.
+    let failure = |tool: &str| {
+        let key = format!("{} {DEEDS}", tool.replace("__", " "));
+        (format!("{tool} "), json!({ key: false }))
+    };
+    let of_calls = calls.iter().filter_map(|call| {
+        let tool = call.data.tool.as_ref();
+        let is_later = |other: &Call<'_>| other.position > call.position && !has_failed(other);
+        let (tool, outcome) = match has_failed(call) {
+            true if has_equal(call, &is_later) => return None,
+            true => failure(tool),
+            false if has_equal(call, &has_failed) => (format!("{tool} {DEEDS} "), json!({})),
+            false => return None,
+        };
+        Some((call.position, tool, &*call.data.args, outcome))
+    });
+    let errors = view.trace.events.iter().enumerate();
+    let of_errors = errors.filter_map(|(at, event)| match &event.data {
+        EventData::ErrorHappened(error) if error.call_id.is_none() => {
+            let (tool, outcome) = failure(error.tool.as_deref().unwrap_or_default());
+            Some((at, tool, &Json::Null, outcome))
+        }
+        _ => None,
+    });
+    let outcomes: Vec<(usize, String, &Json, Json)> = of_calls.chain(of_errors).collect();
+    let outcomes = outcomes.iter();
+    let outcomes = outcomes.map(|(event, tool, arguments, result)| Evidence {
+        event: *event,
+        tool,
+        arguments,
+        result,
+        text: None,
+    });
+    let evidence: Vec<Evidence<'_>> = evidence(view, &[]).chain(outcomes).collect();
+    let lines = lines_of(view.output());
+    let lines = lines.iter().filter(|line| !line.ends_with('?'));
+    let parts = lines.flat_map(|line| parts_of(line));
+    let parts: Vec<&str> = parts
+        .filter(|part| !leaves_open(&plain(&fold(part))))
+        .collect();
+    let said = user_messages(view);
+    judge_claims(&parts.join("\n\n"), &evidence, &said, ProofRules::default())
 }
 
 /// The first of `count` events that say of a failure.
@@ -169,7 +228,7 @@ static INABILITY: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:did|has|have|had|was|were|is|are)(?:n't| not| never)(?: (?:yet|been|be|being|currently|actually|even|really|get|manage to|manage|seem to|appear to|all|fully))* (?:work|succeed|success|complet|finish|respond|answer|return|load|find|found|reach|connect|got|a |any |fetch|retriev|access|receiv|sen[dt]|deliver|process|refund|book|creat|sav|updat|publish|post|upload|download|submit|schedul|delet|add|stor|pay|paid|plac|mak|made|go|gone|happen|execut|run|ran|generat|availab|ready|done|accept|allow|produc|obtain|start|open|confirm|cancel|renew|order|ship|transfer|collect|read|writ|provid|deploy|charg|issu)\w*",
         r"\b(?:does|do)(?:n't| not)(?: (?:currently|seem to|appear to|even))* (?:work|respond|exist|answer|load|return|let|allow|accept|know|have)\b",
         r"\bno(?:thing)? (?:\w+ )?(?:was|were|has been|have been|is|are) (?:\w+ )?(?:sent|made|created|filed|opened|booked|changed|charged|found|saved|posted|refunded|ordered|deleted|stored|done|returned|delivered|published|updated|uploaded|deployed|reserved|scheduled)\b|\b(?:did|does|do)(?:n't| not) recogni[sz]e\b",
-        r"\bnot (?:available|complete|completed|sent|found|reachable|accessible|working|responding)\b|\bno (?:results?|response|data|access|luck|answer|connection)\b|\bwithout success\b",
+        r"\bnot (?:available|complete|completed|sent|found|reachable|accessible|working|responding)\b|\bno (?:results?|response|data|access|luck|answer|connection)\b|\bwithout success\b|\bbut not\b",
         r"\bnever (?:answered|responded|replied|arrived|came back|loaded|finished)\b|\bhat(?:te)?n? (?:\S+ ){0,6}nicht (?:geantwortet|reagiert|funktioniert|geklappt)\b",
         r"\b(?:konnte|durfte)n? (?:\S+ ){0,8}nicht\b|\bnicht (?:möglich|erreichbar|verfügbar|gelungen)\b",
         r"\b(?:n'ai|n'a|n'ont|ne) (?:\S+ )?(?:pas|pu)\b|\bimpossible de\b",
@@ -207,135 +266,9 @@ static EMPHASIS: LazyLock<Regex> = LazyLock::new(|| {
     ])
 });
 
-/// Participles of what agents do for people, and of little else.
-const DONE: &str = "sent|delivered|completed|done|published|posted|submitted|refunded|processed|issued|booked|confirmed|shipped|saved|dispatched|transferred";
-/// More of them, which say in the perfect what was done: `has been paid`.
-const MADE: &str = "finished|filed|notified|opened|assigned|updated|created|fetched|retrieved|uploaded|downloaded|generated|deployed|executed|resolved|loaded|scheduled|deleted|added|stored|paid|reserved|ordered|renewed|activated|registered|credited|placed|purchased|forwarded";
-
-/// What a good end is called without saying what was done.
-const SETTLED: &str = "sorted|handled|fixed|solved|accomplished|good to go|up and running|in order|set up|secured|purchased|cancelled|canceled|in your (?:inbox|account|calendar|mailbox)|back in your (?:account|wallet)";
-/// What people wait for.
-const GOODS: &str = "messages?|mails?|emails?|reports?|money|invoices?|files?|documents?|orders?|letters?|digests?|parcels?|packages?|payments?|refunds?|invitations?|newsletters?|summar(?:y|ies)";
-/// Where a claim without a verb may begin.
-const BEGINS: &str = r"(?:^\W*|[.!;:(]\s+|\s-+\s|\bbut )";
-
-/// What stands between the parts of a phrase and doesn't change it.
-const ADVERBS: &str = "(?:(?:now|already|just|all|both|also|finally|indeed|fully|safely|duly|automatically|immediately|properly|correctly|promptly|then|since|even) )*";
-
-/// Phrases that claim a success.
-static CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
-    let own = [
-        format!(r"\b(?:has|have|had|'s|'ve) {ADVERBS}been {ADVERBS}(?:{DONE}|{MADE}|{SETTLED}|charged)\b"),
-        format!(r"\b(?:is|are|was|were|got|gets|'s|'re|consider it) {ADVERBS}(?:{DONE}|{SETTLED}|successful|ready|complete|on (?:its|the|their) way|taken care of)\b"),
-        // What is so for good, and no more is said of it: `the invoice is paid`, and not `the page is updated daily`.
-        format!(r"\b(?:is|are|was|were|'s|'re) {ADVERBS}(?:{MADE}|active|live|enabled|unlocked)(?: (?:now|again|(?:for|on|at) [\w: ]+))?\s*(?:[.,!;:)]|$)"),
-        r"\b(?:is|are) (?:on|off|open|closed|locked|running|up|working)(?: again)? now\b|\bworks (?:now|again|fine)\b|\bworked(?: (?:now|again|fine|well|this time|the (?:second|third) time))?\s*(?:[.,!;)]|$)".to_owned(),
-        // `I got it done`, `I've got you booked`
-        format!(r"\b(?:get|got|have|had|'ve|has) (?:it|that|you|this|them|everything|all of it|(?:your|the) \w+) {ADVERBS}(?:{DONE}|{MADE}|{SETTLED})\b"),
-        r"\b(?:i|we) (?:ended up|succeeded in) (?:book|send|pay|post|publish|submitt|order|reserv|creat|sav|upload|deliver|shipp|finish|complet|schedul|updat|confirm|transferr|refund|do)ing\b|\b(?:i|we)(?: have|'ve)? managed to \w+\b".to_owned(),
-        format!(r"\b(?:{GOODS}) (?:(?:has|have|'s) )?(?:reached|arrived)\b|\b(?:{GOODS}) (?:is|are|'s) out\s*(?:[.,!;]|$)"),
-        format!(r"\b(?:has|have|got|received) (?:the|your|my|our) (?:{GOODS})\b"),
-        // Whoever says what they have done claims it, whatever it is; what is no success is left out below.
-        format!(r"\b(?:i|we)(?:'ve|'d| have| had)? {ADVERBS}(?:\w+ed|{DONE}|took care of|sent|made|paid|wrote|put|set|gave)\b"),
-        r"\bsuccessfully\b|\bsuccessful (?:delivery|completion|run|refund|payment|booking|transfer|upload)\b|\bsucceed(?:ed|s)\b|\b(?:a|with|great|full|complete|huge) success\b|\bgone through\b|\bwent (?:through|fine|well|smoothly|perfectly|ok|okay|according to plan)\b".to_owned(),
-        r"\ball (?:is |was |went )?(?:set|done|good|well)\b|\bjob done\b|\b(?:mission|task|problem|issue|job) (?:is |was )?(?:accomplished|complete|solved|fixed)\b|\b(?:it|that|this|everything) worked\b|\beverything (?:is|was|went|worked|works|looks) (?:\w+ )?(?:fine|well|good|ok|okay|done|smoothly|complete|perfectly|in order|as (?:planned|expected))\b".to_owned(),
-        format!(r"{BEGINS}(?:done|(?:all )?good to go)\b"),
-        r"\b(?:it's|that's|this is|it is|that is) done\b|\b(?:task|digest|report|request|job|delivery|update|run|work|message|operation|process|refund|payment|booking|order|transfer|reservation|upload|import|export) (?:(?:is|was) (?:now )?(?:finished|a success)|completed|finished|succeeded)\b|\bwithout (?:any |a )?(?:errors?|problems?|issues?|hitch|hiccups?|incident|failures?)\b|\bno (?:errors?|problems|issues|failures?)\b|\b(?:not|never|n't) fail(?:ed)?\b|\bnothing (?:failed|went wrong)\b".to_owned(),
-        r"\b(?:i|we) (?:got|made it) through\b|\b(?:all|every|each)(?: (?:of )?(?:the )?\w+){0,3} passe[sd]\b".to_owned(),
-        format!(r"\b(?:is|are|was|were|got|has been|have been) {ADVERBS}(?:emailed|mailed|texted)\b|\b(?:gone|went) out\b"),
-        r"^(?:success|it worked)\s*[!.]|\b(?:i|we) (?:was|were) able to\b|\b(?:i|we) did it\b|\b(?:transfer|refund|payment|booking|delivery|order|upload|task|job|import|export|transaction|update) (?:is |was )?(?:complete|successful)\b|[✅✔☑]|\[x\]|\| ?(?:sent|done|delivered|completed|paid|booked) ?(?:\||$)".to_owned(),
-        r"\berfolgreich\b|\balles (?:erledigt|in ordnung)\b|\b(?:avec succès|con éxito|con successo|com sucesso)\b|\b(?:enviado|completado|terminado)s? correctamente\b|\bsuccesvol\b".to_owned(),
-        r"\b(?:è stat[oa]|sono stat[ei]|è) (?:inviat|prenotat|pagat|confermat|rimborsat)[oaei]\b|\b(?:foi|foram|está) (?:enviad|reservad|pag|confirmad|reembolsad)[oa]s?\b|\best (?:envoyée?|réservée?|payée?|confirmée?|remboursée?)\b".to_owned(),
-        r"成功|已(?:发送|完成)|完了しました|送信しました".to_owned(),
-    ];
-    Regex::new(&own.join("|")).expect("a fixed pattern")
-});
-
-/// Claims with nobody who did it: `Email sent.`, `Paid.`; and those of languages whose verbs stand at the end.
-static SHORT_CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
-    let own = [
-        format!(r"{BEGINS}(?:[^\w\s]|\s|\d+[.)]|(?:good news|update|status|result):?)*(?:[\w'#-]+:? ){{0,4}}(?:{DONE}|{MADE}|{SETTLED}|complete|success|successful|emailed|(?:reservation|booking|payment|order|deposit|appointment|change|update)s? made|(?:payment|order|refund|money)s? received)(?: out| now)?(?:\s*[.,!;:)–—-]|$)|{BEGINS}(?:(?:just|already) (?:{DONE}|{MADE})|(?:{DONE}|{MADE}) (?:your|both|all|everything|them|it))\b"),
-        r"\b(?:wurden?|worden|ist|sind|habe|haben) (?:\S+ ){0,6}?(?:gesendet|verschickt|versendet|zugestellt|gebucht|bezahlt|erstattet|überwiesen|gespeichert|erledigt|bestätigt|abgeschickt)\b".to_owned(),
-        r"\b(?:a|ont|est|sont) (?:\w+ )?été (?:envoyée?|confirmée?|payée?|remboursée?|réservée?|livrée?)s?\b|\bj'ai (?:\w+ )?(?:envoyé|payé|réservé|remboursé|confirmé)\b|\b(?:ha sido|fue|he|hemos) (?:enviad|pagad|reservad|confirmad|reembolsad)[oa]\b".to_owned(),
-    ];
-    Regex::new(&own.join("|")).expect("a fixed pattern")
-});
-
-/// Words that make no short claim of what has one: whole sentences are looked at for themselves, and what is denied, or
-/// still to come, is no success.
-const NOT_SHORT: &[&str] = &[
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "being",
-    "has",
-    "have",
-    "had",
-    "will",
-    "would",
-    "could",
-    "can",
-    "cannot",
-    "should",
-    "may",
-    "might",
-    "must",
-    "to",
-    "i",
-    "we",
-    "you",
-    "partially",
-    "partly",
-    "half",
-    "that",
-    "which",
-    "who",
-    "before",
-    "after",
-    "while",
-    "not",
-    "no",
-    "nothing",
-    "none",
-    "never",
-    "if",
-    "once",
-    "until",
-    "when",
-    "unless",
-    "instead",
-    "nicht",
-    "kein",
-    "keine",
-    "nie",
-    "pas",
-    "jamais",
-    "nunca",
-];
-
-/// What takes a claim back behind it: `I have saved nothing`.
-static DENIED_BEHIND: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&[r"^ (?:nothing|none|neither|no)\b"]));
-
-/// What somebody says of themselves.
-static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| pattern(&[r"^(?:i|we)\b"]));
-
-/// The last words of what somebody says they have done, and was no success.
-static NOT_AN_ACHIEVEMENT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:tried|retried|attempted|checked|waited|stopped|logged|noticed|noted|looked|failed|encountered|received|asked|reported|escalated|notified|apologi[sz]ed|experienced|decided|needed|wanted|hoped|planned|intended|expected|paused|aborted|skipped|omitted|timed|crashed|learned|hit|got|did|had|used|called|contacted|requested|queried|searched|started|kept|reached|missed|struggled|tested|wished|owed|believed|supposed|assumed|offered|recommended|suggested|promised|ended|need|proceed|exceed|agreed|analy[sz]ed|investigated|examined|inspected|identified|determined|observed|detected|reali[sz]ed|discovered|diagnosed|informed|alerted|flagged|warned|considered|repeated)$")
-        .expect("a fixed pattern")
-});
-
 /// The first phrase that admits a failure.
 fn admission(output: &str, phrases: &[String]) -> Option<String> {
-    let text = plain(output);
-    let own = phrases
-        .iter()
-        .map(|phrase| plain(&fold(phrase)))
-        .find(|phrase| !phrase.is_empty() && text.contains(phrase.as_str()));
-    own.or_else(|| {
+    own_admission(output, phrases).or_else(|| {
         statements(output).find_map(|sentence| {
             let text = plain(sentence);
             let text = EMPHASIS.replace_all(&text, "");
@@ -366,60 +299,60 @@ fn admission(output: &str, phrases: &[String]) -> Option<String> {
     })
 }
 
-/// The first claim of success that isn't taken back in the same breath: "was not sent successfully".
-fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
-    let phrases: Vec<String> = phrases
-        .iter()
-        .map(|phrase| plain(&fold(phrase)))
-        .filter(|phrase| !phrase.is_empty())
-        .collect();
-    // A phrase may span what looks like two clauses: it is looked for in sentences.
-    for sentence in statements(output) {
-        if sentence.ends_with('?') {
-            continue;
-        }
-        let text = plain(sentence);
-        let text = EMPHASIS.replace_all(&text, "");
-        let own = phrases.iter().flat_map(|phrase| {
-            text.match_indices(phrase.as_str())
-                .map(|(at, found)| (at, found.len()))
-                .take(16)
-        });
-        let built_in = CLAIMS
-            .find_iter(&text)
-            .filter(|found| {
-                // What somebody says that is so is no deed of theirs: `I verified that the server is down`.
-                let rest = text[found.end()..].trim_start();
-                let states = ["that ", "whether ", "up "]
-                    .iter()
-                    .any(|word| rest.starts_with(word));
-                let is_own = FIRST_PERSON.is_match(found.as_str());
-                !is_own || !(states || NOT_AN_ACHIEVEMENT.is_match(found.as_str()))
-            })
-            .filter(|found| !DENIED_BEHIND.is_match(&text[found.end()..]))
-            .chain(SHORT_CLAIMS.find_iter(&text).filter(|found| {
-                !bare_words(found.as_str())
-                    .any(|word| NOT_SHORT.contains(&word) || word.ends_with("n't"))
-            }))
-            .map(|found| {
-                // What a clause begins with is none of its words.
-                let said = found.as_str();
-                let said = said.trim_start_matches(|first: char| !first.is_alphanumeric());
-                let said = said.strip_prefix("but ").unwrap_or(said);
-                match said.is_empty() {
-                    true => (found.start(), found.len()),
-                    false => (found.end() - said.len(), said.len()),
-                }
-            });
-        for (at, length) in built_in.chain(own) {
-            let is_inside_a_word = text[..at].ends_with(char::is_alphanumeric)
-                && text[at..].starts_with(|first: char| first.is_ascii_alphanumeric());
-            if !is_inside_a_word && !is_taken_back(&text[..at]) {
-                return Some(text[at..at + length].to_owned());
-            }
-        }
+/// The first of the given phrases that a text has.
+fn own_admission(text: &str, phrases: &[String]) -> Option<String> {
+    let text = plain(&fold(text));
+    let mut phrases = phrases.iter().map(|phrase| plain(&fold(phrase)));
+    phrases.find(|phrase| !phrase.is_empty() && text.contains(phrase.as_str()))
+}
+
+/// A phrase as it stands in the output, if its clause doesn't take it back.
+fn said(output: &str, phrase: &str) -> Option<String> {
+    let phrase = plain(&fold(phrase));
+    statements(output)
+        .filter(|sentence| !sentence.ends_with('?'))
+        .find_map(|sentence| {
+            let text = plain(sentence);
+            let mut found = text.match_indices(&phrase).filter(|_| !phrase.is_empty());
+            let is_free = |at: usize| {
+                let before = clause_before(&text[..at]);
+                !text[..at].ends_with(char::is_alphanumeric)
+                    && !is_denied(&before)
+                    && !leaves_open(&before)
+            };
+            found.any(|(at, _)| is_free(at)).then(|| phrase.clone())
+        })
+}
+
+/// Whether a part of a sentence claims that something was done or is so: no failure, no denial, nothing that was only tried.
+fn claims_something(part: &str) -> bool {
+    static SETTLED: LazyLock<Regex> =
+        LazyLock::new(|| pattern(&[r"\b(?:resolved|fixed|solved|sorted|gone|over|harmless)\b"]));
+    static BESIDE: LazyLock<Regex> =
+        LazyLock::new(|| pattern(&[r"\b(?:despite|after|in spite of|malgré|trotz)\b[^,;]*"]));
+    static TRIED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(&[
+            r"\b(?:tried|retried|attempted|checked|waited|stopped|contacted|asked|reported|notified|informed|apologi[sz]ed?|analy[sz]ed|investigated|logged|noticed|searched|called)\b|\b(?:verified|confirmed) that\b|\bnothing\b",
+        ])
+    });
+    static BETWEEN: LazyLock<Regex> =
+        LazyLock::new(|| pattern(&[r",\s+|\band (?:it|i|we|they|then|now)\b"]));
+    let text = plain(&fold(part));
+    let bare = EMPHASIS.replace_all(&text, "");
+    // `The table was booked after an error`
+    let main = BESIDE.replace_all(&bare, "");
+    if !main.contains(char::is_alphanumeric) {
+        return has_verb(&bare);
     }
-    None
+    let mut parts = BETWEEN
+        .split(&main)
+        .filter(|part| part.contains(char::is_alphanumeric));
+    parts.any(|part| {
+        // `The issue is resolved` and `Nothing failed` are successes.
+        let is_failure = FAILURE_WORDS.is_match(part) && !SETTLED.is_match(part);
+        let is_tried = TRIED.is_match(part) && !(is_denied(part) && is_failure);
+        !is_tried && is_failure == is_denied(part) && !INABILITY.is_match(part)
+    })
 }
 
 /// The sentences of all paragraphs, which may end without a full stop.
@@ -441,70 +374,29 @@ fn clause_before(before: &str) -> String {
     before[start..].trim_start().to_owned()
 }
 
-/// Whether what stands before a claim in its clause negates it, or makes it a wish or a condition.
-fn is_taken_back(before: &str) -> bool {
-    let clause = clause_before(before);
-    // `neither the mail nor the invoice was sent`, `before anything was booked`
-    let is_excluded = bare_words(&clause).any(|word| matches!(word, "neither" | "nor" | "before"));
-    is_excluded || is_denied(&clause) || is_conditional(&clause) || is_wished(&clause)
-}
-
 fn bare_words(clause: &str) -> impl DoubleEndedIterator<Item = &str> {
     clause
         .split_whitespace()
         .map(|word| word.trim_matches(|character: char| !character.is_alphanumeric()))
 }
 
-/// Whether a clause says under which condition something is so, up to its end.
-fn is_conditional(clause: &str) -> bool {
-    clause.contains("as soon as")
-        || bare_words(clause).any(|word| {
-            matches!(
-                word,
-                "if" | "once" | "until" | "unless" | "whether" | "wenn" | "sobald" | "falls"
-            )
-        })
+/// Whether a clause only says what may be or is to come.
+fn leaves_open(clause: &str) -> bool {
+    static OPEN: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(&[
+            r"\bbefore\b|\bto be\b|\blater\b|'(?:ll|d)\b",
+            r"\b(?:will|would|could|should|may|might|must|shall|please|try|hoped?|want(?:ed)?|like to|wird|werden|würde|soll|bitte|pending)\b|请|ください|^(?:désolée?|lo siento|spiacente|mi dispiace|desculpe)\W*$|\bcan\b (?:\w+ )?(?:try|retry|help|do|offer|check|look)",
+        ])
+    });
+    is_conditional(clause) || OPEN.is_match(clause)
 }
 
-/// Whether a clause ends with a word that makes what follows something to come, or only a part: `will be`.
-fn is_wished(clause: &str) -> bool {
-    let last = bare_words(clause).rev().find(|word| {
-        !matches!(
-            *word,
-            "be" | "have"
-                | "been"
-                | "then"
-                | "now"
-                | "also"
-                | "only"
-                | "still"
-                | "soon"
-                | "get"
-                | "it"
-        )
+/// Whether a clause says under which condition something is so.
+fn is_conditional(clause: &str) -> bool {
+    static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(&[r"\b(?:if|once|until|unless|whether|when|as soon as|wenn|sobald|falls|ob)\b"])
     });
-    last.is_some_and(|word| {
-        matches!(
-            word,
-            "will"
-                | "would"
-                | "should"
-                | "can"
-                | "could"
-                | "may"
-                | "might"
-                | "must"
-                | "shall"
-                | "to"
-                | "partially"
-                | "partly"
-                | "when"
-                | "i'll"
-                | "we'll"
-                | "it'll"
-                | "instead"
-        )
-    })
+    CONDITION.is_match(clause)
 }
 
 #[cfg(test)]

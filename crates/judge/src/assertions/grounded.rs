@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::parts::{Equivalents, Patterns, Rules, Share, Tools};
+use super::parts::{Equivalents, Patterns, Rules, Share, ToolPattern, Tools};
 use super::{Assert, TOOL_TRACE};
 use crate::evidence::{results, tools_that_count};
 use crate::mutate::Mutation;
@@ -75,16 +75,7 @@ impl Assert for ClaimsSupportedByFixtures {
         if view.output().trim().is_empty() {
             return Finding::holds("the output is empty: nothing is claimed").vacuous();
         }
-        let evidence = results(view, allowed).map(|(position, result)| Evidence {
-            event: position,
-            tool: result.tool.as_ref(),
-            arguments: view
-                .call_at(position)
-                .map_or(&Json::Null, |call| &*call.data.args),
-            result: &result.result,
-            text: result.text.as_deref(),
-        });
-        let evidence: Vec<Evidence<'_>> = evidence.collect();
+        let evidence: Vec<Evidence<'_>> = evidence(view, allowed).collect();
         let arguments = view.calls().iter().map(|call| &*call.data.args);
         let arguments: Vec<&Json> = arguments.collect();
         let rules = ProofRules {
@@ -191,6 +182,22 @@ impl Assert for ClaimsSupportedByFixtures {
             InventNumber | InventUrl | OtherUnit | NegateClaim | SwapValues | DropOutput
         )
     }
+}
+
+/// The results of tools that count, each with its call.
+pub(super) fn evidence<'v>(
+    view: &'v View<'_>,
+    allowed: &'v [ToolPattern],
+) -> impl Iterator<Item = Evidence<'v>> {
+    results(view, allowed).map(|(position, result)| Evidence {
+        event: position,
+        tool: result.tool.as_ref(),
+        arguments: view
+            .call_at(position)
+            .map_or(&Json::Null, |call| &*call.data.args),
+        result: &result.result,
+        text: result.text.as_deref(),
+    })
 }
 
 /// What the user said, each message once.

@@ -311,7 +311,15 @@ fn covers(
     let is_of_other = is_foreign
         && (0..own.len())
             .any(|at| is_left(at) && own[at].is_name && matches!(own[at].said, Said::Word(_)));
-    if is_owner || is_of_other {
+    // `Entry is free for children` is not free.
+    let is_for_some = (0..own.len()).any(|at| {
+        let is_role = matches!(
+            own[at].role,
+            Some("for" | "to" | "against" | "für" | "gegen")
+        );
+        is_role && !own[at].is_name && is_left(at)
+    });
+    if is_owner || is_of_other || is_for_some {
         return None;
     }
     let denying =

@@ -5,88 +5,92 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::data::{COURTESIES, ENGLISH_STOP, GREETING, LISTED_HEADINGS};
-use super::text::{Block, BlockKind, blocks, fixed, pattern, plain, sentences};
+use super::outline::{LineKind, key_of, outline};
+use super::text::{fixed, pattern, plain};
 
 /// A sentence of the answer.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     pub(super) text: String,
-    pub(super) kind: BlockKind,
+    pub(super) kind: LineKind,
+    /// The place of its line in the answer.
+    pub(super) line: usize,
     /// The lines that it hangs under.
-    pub(super) over: Vec<String>,
+    pub(super) over: Vec<Above>,
     /// How many items hang under it.
     pub(super) n_below: usize,
 }
 
+/// A line that another one hangs under.
+#[derive(Debug, Clone)]
+pub(super) struct Above {
+    pub(super) text: String,
+    pub(super) line: usize,
+    pub(super) part: Part,
+}
+
+/// What a line above is for those under it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A heading, a lead-in, the first line of an item.
+    Head,
+    /// The head of a row or of a column.
+    HeadCell,
+    /// The sentence before, which names what the next one is about.
+    Before,
+}
+
 /// The claims of an answer, without the sentences that fit one of `ignored`.
-pub(super) fn claims(answer: &str, ignored: &[&Regex]) -> Vec<Claim> {
+/// What `is_name` is no courtesy.
+pub(super) fn claims(
+    answer: &str,
+    ignored: &[&Regex],
+    is_name: impl Fn(&str) -> bool,
+) -> Vec<Claim> {
     pattern!(
         PRONOUN,
         r"^(?i:he|she|it|its|his|her|their|they|er|sie|ihre?|seine?)\b"
     );
     pattern!(FOOTNOTE, r"\s?\[\^?\d{1,2}\]:?|\s?【\d[^】]*】");
+    let lines = outline(answer);
     let mut claims = Vec::new();
-    let blocks = blocks(answer);
-    let mut card = Card::default();
-    for block in &blocks {
+    for (at, line) in lines.iter().enumerate() {
         // A heading of a column is judged with its cells.
-        if block.kind == BlockKind::HeadCell {
+        if line.kind == LineKind::HeadCell {
             continue;
         }
-        let under = card.line(block);
-        let mut before: Option<String> = None;
-        for sentence in sentences(&block.text) {
-            let sentence = FOOTNOTE.replace_all(&sentence[greeting(sentence)..], "");
-            let sentence = sentence.as_ref();
-            let mut over = block.over.clone();
-            over.extend(under.clone());
-            // `Her pulse is 394` is of her who was named before.
-            over.extend(before.filter(|_| PRONOUN.is_match(sentence)));
-            before = Some(sentence.to_owned());
-            let is_ignored = ignored.iter().any(|ignored| ignored.is_match(sentence));
-            if !is_ignored && !is_heading_only(sentence, block.kind) && !claims_nothing(sentence) {
-                claims.push(Claim {
-                    text: sentence.to_owned(),
-                    kind: block.kind,
-                    over,
-                    n_below: blocks
-                        .iter()
-                        .filter(|below| below.over.last() == Some(&block.text))
-                        .count(),
-                });
-            }
+        let sentence = FOOTNOTE.replace_all(&line.text[greeting(&line.text)..], "");
+        let sentence = sentence.as_ref();
+        // `Her pulse is 394`, and `City: Porto`, are of what was named before.
+        let goes_on = PRONOUN.is_match(sentence) || key_of(sentence).is_some();
+        let before = line.before.filter(|_| goes_on);
+        let above = line.over.iter().copied().chain(before).map(|over| Above {
+            text: lines[over].text.clone(),
+            line: over,
+            part: match lines[over].kind {
+                _ if line.before == Some(over) => Part::Before,
+                LineKind::HeadCell => Part::HeadCell,
+                _ => Part::Head,
+            },
+        });
+        let is_ignored = ignored.iter().any(|ignored| ignored.is_match(sentence));
+        if !is_ignored
+            && !is_heading_only(sentence, line.kind)
+            && (is_name(sentence) || !claims_nothing(sentence))
+        {
+            claims.push(Claim {
+                text: sentence.to_owned(),
+                kind: line.kind,
+                line: at,
+                over: above.collect(),
+                n_below: lines
+                    .iter()
+                    .filter(|below| below.over.last() == Some(&at))
+                    .count(),
+            });
         }
     }
     claims
-}
-
-/// Lines of fields, the first of which names what the next are of: `Name: Ann`, `Age: 45`.
-#[derive(Default)]
-struct Card(Option<(BlockKind, String, String)>);
-
-impl Card {
-    /// What names that which the field of a line is of.
-    fn line(&mut self, block: &Block) -> Option<String> {
-        pattern!(FIELD, r"^\W*([^:\n]{1,40}):\W*\s(.*\S)\s*$");
-        pattern!(
-            NAMES,
-            r"(?i)(?:^|\b|_)(?:id|name|title|order|city|product|sku|code)$"
-        );
-        let is_line = matches!(block.kind, BlockKind::Item | BlockKind::Paragraph);
-        let field = FIELD.captures(&block.text).filter(|_| is_line);
-        let card = self.0.take();
-        let (key, value) = field.map(|field| (field[1].to_owned(), field[2].to_owned()))?;
-        match card.filter(|(kind, name, _)| *kind == block.kind && *name != key) {
-            Some(card) => {
-                let (.., name) = self.0.insert(card);
-                Some(name.clone())
-            }
-            None => {
-                self.0 = NAMES.is_match(&key).then_some((block.kind, key, value));
-                None
-            }
-        }
-    }
 }
 
 /// How long the greeting is with which a sentence begins.
@@ -125,10 +129,10 @@ pub(super) fn claims_nothing(sentence: &str) -> bool {
 }
 
 /// Whether a line is a heading of listed words, such as `Next steps`.
-fn is_heading_only(sentence: &str, kind: BlockKind) -> bool {
+fn is_heading_only(sentence: &str, kind: LineKind) -> bool {
     let text = plain(sentence);
     let mut words = text.split(|letter: char| !letter.is_alphanumeric());
-    let is_head = kind == BlockKind::Heading || sentence.trim_end().ends_with(':');
+    let is_head = kind == LineKind::Heading || sentence.trim_end().ends_with(':');
     is_head
         && words.all(|word| {
             word.is_empty() || LISTED_HEADINGS.contains(word) || ENGLISH_STOP.contains(word)

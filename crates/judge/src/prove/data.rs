@@ -191,6 +191,7 @@ word_sets! {
     OTHER_LANGUAGES = "el la los las un una unos de del que y en por para con es son fue está su le les des du et est une dans pour avec sur pas ne il lo gli che di per non è sono het een van niet op voor met zijn
         o os uma não em do da dos das ao é foi são och att som på av ett är på";
     SIGN_VALUES = "off disabled none null false no 0 aus deaktiviert";
+    TRUE_VALUES = "enabled true yes ja";
     LISTED_HEADINGS = "summary details detail overview next steps step results result notes note key points highlights findings conclusion recommendation recommendations answer
         zusammenfassung überblick ergebnis ergebnisse nächste schritte hinweis hinweise fazit and & und the";
     ABBREVIATIONS = "e.g i.e etc mr mrs ms dr prof st vs no approx ca z.b bzw usw d.h nr inc ltd co jr sr dept fig u.s a.m p.m";

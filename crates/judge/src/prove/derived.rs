@@ -64,10 +64,24 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
         return None;
     }
     if let Value::Id(id) | Value::Url(id) = &fact.value {
+        // `DE89 3704 0044` is written in one, too.
+        const LONG: usize = 8;
+        if id.len() >= LONG && sources.all_text.replace(' ', "").contains(id.as_str()) {
+            return unproven(format!("the results write {text} in another way"));
+        }
         let spaced = id.replace(['-', '_', '/'], " ");
         if stands_in(id, &sources.all_text) || stands_in(&spaced, &sources.all_text) {
             return None;
         }
+    }
+    if let Value::Date([_, Some(month), Some(day)]) = fact.value
+        && stands_in(&format!("{month:02}-{day:02}"), &sources.all_text)
+    {
+        return unproven(format!("the results say no year of {text}"));
+    }
+    // A day is written as its first moment.
+    if let Value::Time([Some(0), Some(0), _]) = fact.value {
+        return unproven(format!("not proved: `{text}`"));
     }
     if let Some(number) = fact.number() {
         let turned = Fact {

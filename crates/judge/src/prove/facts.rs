@@ -75,6 +75,18 @@ impl Said {
         self.denials.len() + self.facts.iter().filter(|fact| fact.is_zero()).count()
     }
 
+    /// What denies each of its words and facts, by their stems and texts.
+    pub(super) fn denials_of(&self) -> BTreeMap<String, Vec<i64>> {
+        let words = self.words.iter().map(|word| (&word.stem, &word.glue));
+        let facts = self.facts.iter().map(|fact| (&fact.text, &fact.glue));
+        let denied = words
+            .chain(facts)
+            .filter(|(_, glue)| !glue.denials.is_empty());
+        denied
+            .map(|(text, glue)| (text.clone(), glue.denials.clone()))
+            .collect()
+    }
+
     /// Says of each fact and word what stands before it in the folded text.
     fn set_glue(&mut self, folded: &str, ends: &BTreeMap<i64, i64>, language: Option<Language>) {
         let zeros = self.facts.iter().filter(|fact| fact.is_zero());
@@ -179,7 +191,7 @@ impl Fact {
     pub(super) fn carried(&self) -> Self {
         Self {
             at: -1,
-            glue: Glue::default(),
+            glue: self.glue.carried(),
             ..self.clone()
         }
     }
@@ -190,7 +202,7 @@ impl Word {
     pub(super) fn carried(&self) -> Self {
         Self {
             at: -1,
-            glue: Glue::default(),
+            glue: self.glue.carried(),
             ..self.clone()
         }
     }
@@ -674,6 +686,8 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         ("e-mail", " email"),
         ("no longer", "not      "),
         ("no one ", "nobody "),
+        ("none but ", "only     "),
+        ("nobody but ", "only       "),
         ("nicht mehr", "nicht     "),
     ] {
         for (at, _) in lower.match_indices(phrase) {
@@ -692,7 +706,7 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
     for answer in ["no, ", "nein, "] {
         for (at, _) in lower.match_indices(answer) {
             let before = text[..at].trim_end();
-            if before.is_empty() || before.ends_with(['.', ':', '?', '!', '"']) {
+            if before.is_empty() || before.ends_with(['.', '?', '!', '"']) {
                 text.replace_range(at..at + answer.len(), &" ".repeat(answer.len()));
             }
         }

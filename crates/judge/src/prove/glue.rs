@@ -31,11 +31,28 @@ pub(super) enum Join {
 }
 
 impl Glue {
+    /// Whether what stands behind it is denied.
+    pub(super) fn is_denied(&self) -> bool {
+        self.denials.len() % 2 == 1
+    }
+
+    /// What is left of it elsewhere: the denials.
+    pub(super) fn carried(&self) -> Self {
+        Self {
+            denials: self
+                .denials
+                .iter()
+                .map(|denial| -1 - denial.abs())
+                .collect(),
+            ..Self::default()
+        }
+    }
+
     fn of(between: &str, language: Option<Language>) -> Self {
         pattern!(THAT, r"(?i)\b(?:that|dass)\b");
         pattern!(
             ROLE_WORD,
-            r"(?i)\b(?:from|to|by|until|since|in|into|on|onto|at|for|with|during|von|vom|nach|bis|seit|in|im|an|am|auf|zu|zum|zur|für|aus|bei|beim|mit|um)\b"
+            r"(?i)\b(?:from|to|by|until|since|in|into|on|onto|at|for|with|during|von|vom|nach|bis|seit|in|im|an|am|auf|zu|zum|zur|für|aus|bei|beim|mit|um|against|gegen)\b"
         );
         pattern!(GERMAN_CASE, r"(?i)\b(?:den|dem|des|einen|einem|eines)\b");
         pattern!(
@@ -98,8 +115,17 @@ pub(super) fn glues(
         last = *end;
     }
     for (from, denial) in denials.iter().copied() {
+        // `Wifi: no, sauna: yes` denies what stands before.
+        let rest = usize::try_from(from)
+            .ok()
+            .and_then(|from| folded.get(from..));
+        let rest = rest.unwrap_or_default();
+        let rest =
+            rest.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '\'');
+        let ends = rest.trim_start().starts_with([',', ';', '|', ')', '\n']);
         let next = glues.range(from + 1..).next().map(|(at, _)| *at);
-        let at = next.or_else(|| glues.range(..from).next_back().map(|(at, _)| *at));
+        let last = glues.range(..from).next_back().map(|(at, _)| *at);
+        let at = if ends { last.or(next) } else { next.or(last) };
         if let Some(glue) = at.and_then(|at| glues.get_mut(&at)) {
             glue.denials.push(denial);
         }

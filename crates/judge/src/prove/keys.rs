@@ -33,6 +33,15 @@ pub(super) fn is_naming(key: &str) -> bool {
     NAMING.is_match(key)
 }
 
+/// Whether a key names only what has no other name: the city of weather, but not that of a person.
+pub(super) fn is_weak_name(key: &str) -> bool {
+    pattern!(
+        WEAK,
+        r"(?i)(?:^|_|\b)(?:date|email|label|day|about|city|order|item|product|job)$"
+    );
+    WEAK.is_match(key)
+}
+
 /// Whether an argument is what was searched for, and says nothing of what was found.
 pub(crate) fn is_search(key: &str) -> bool {
     pattern!(

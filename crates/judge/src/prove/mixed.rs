@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::facts::{Fact, Value, read};
-use super::keys::is_naming;
 use super::names::stands_in;
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
@@ -118,7 +117,7 @@ impl Prover<'_> {
                     };
                     let is_plain = field.kind == FieldKind::Text && own.kind != FieldKind::Falsy;
                     if own.value == field.value
-                        || is_naming(&field.key)
+                        || self.sources.has_naming_key(other_idx, field)
                         || !is_plain
                         || !says(field)
                     {

@@ -15,16 +15,20 @@ mod keys;
 mod mixed;
 mod names;
 mod order;
+mod outline;
 mod pieces;
 mod proof;
 mod reading;
 mod records;
 mod same;
 mod shapes;
+mod signs;
 mod sources;
 #[cfg(test)]
 mod tests;
 mod text;
+
+use std::collections::HashSet;
 
 use cuecard_source::value::{Json, cut};
 use regex::Regex;
@@ -40,7 +44,8 @@ pub(crate) use self::data::{month, number_word, weekday};
 pub(crate) use self::keys::is_search;
 pub(crate) use self::proof::Verdict as ProofVerdict;
 pub(crate) use self::reading::{
-    DROPPING, Sentence, SpanKind, claiming, is_denied, mention, mentions, quotes, states, words_of,
+    DROPPING, Sentence, SpanKind, claiming, has_verb, is_denied, lines_of, mention, mentions,
+    parts_of, quotes, states, words_of,
 };
 pub(crate) use self::text::{Language as ProofLanguage, fold, sentences};
 
@@ -126,19 +131,25 @@ pub(crate) fn judge_claims(
         sources: &sources,
         min_overlap: rules.min_overlap,
     };
-    let judged = claims(&answer, &ignored).into_iter().map(|claim| {
-        let Proof {
-            verdict,
-            why,
-            event,
-        } = prover.prove(&claim);
-        Judged {
-            claim: claim.text,
-            verdict,
-            why,
-            event,
-        }
-    });
+    let mut proved = HashSet::new();
+    let judged = claims(&answer, &ignored, |text| sources.is_name(text))
+        .into_iter()
+        .map(|claim| {
+            let Proof {
+                verdict,
+                why,
+                event,
+            } = prover.prove(&claim, &proved);
+            if verdict == ProofVerdict::Supported {
+                proved.insert(claim.line);
+            }
+            Judged {
+                claim: claim.text,
+                verdict,
+                why,
+                event,
+            }
+        });
     judged.collect()
 }
 

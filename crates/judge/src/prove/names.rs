@@ -31,15 +31,19 @@ impl Names {
     }
 }
 
-/// Whether a folded text has another one that is no part of a longer word.
+/// Whether a folded text has another one that is no part of a longer word, such as `example` of `example.org`.
 pub(super) fn stands_in(part: &str, text: &str) -> bool {
-    let is_word = |letter: Option<char>| {
-        letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let goes_on = |letters: &mut dyn Iterator<Item = char>| {
+        let first = letters.next();
+        let is_joined = |sign: char| matches!(sign, '.' | '-' | '@');
+        first.is_some_and(is_word)
+            || (first.is_some_and(is_joined) && letters.next().is_some_and(is_word))
     };
     !part.is_empty()
         && text.match_indices(part).any(|(at, _)| {
-            !is_word(text[..at].chars().next_back())
-                && !is_word(text[at + part.len()..].chars().next())
+            !goes_on(&mut text[..at].chars().rev())
+                && !goes_on(&mut text[at + part.len()..].chars())
         })
 }
 

@@ -19,6 +19,10 @@ pub(super) struct Piece {
     pub(super) roles: Roles,
     /// Whether it says `none` or `no`.
     pub(super) says_none: bool,
+    /// Where its text begins in that in which its words and facts have their places.
+    pub(super) start: i64,
+    /// Whether a denial in a name is left out of `is_denied`.
+    pub(super) has_denying_name: bool,
 }
 
 impl Piece {
@@ -36,7 +40,14 @@ impl Piece {
             words,
             is_denied,
             roles,
+            start: 0,
+            has_denying_name: false,
         }
+    }
+
+    /// Whether its words deny, those of names too.
+    pub(super) fn denies(&self) -> bool {
+        self.is_denied != self.has_denying_name
     }
 
     pub(super) fn stems(&self) -> BTreeSet<&str> {
@@ -73,7 +84,7 @@ pattern!(
 );
 
 /// Whether a text has a verb that everybody knows.
-pub(super) fn has_verb(text: &str) -> bool {
+pub(crate) fn has_verb(text: &str) -> bool {
     VERB.is_match(text)
 }
 
@@ -180,8 +191,12 @@ fn cuts(text: &str, said: &Said, kind: Option<Rival>, groups: &[(i64, i64)]) -> 
         cuts.sort_unstable();
         cuts.dedup();
     } else if !said.denials.is_empty() && cuts.is_empty() {
-        let commas = COMMA_AND.find_iter(text).map(|comma| comma.end());
-        cuts.extend(commas.filter(|end| has_verb(&text[*end..])).map(place));
+        // `According to Nordbank, …` is no clause.
+        let is_between = |comma: &regex::Match<'_>| {
+            has_verb(&text[..comma.start()]) && has_verb(&text[comma.end()..])
+        };
+        let commas = COMMA_AND.find_iter(text).filter(is_between);
+        cuts.extend(commas.map(|comma| place(comma.end())));
     }
     cuts
 }
@@ -196,6 +211,7 @@ struct Zone<'s> {
     n_denials_before: usize,
     n_denials: usize,
     text: &'s str,
+    start: i64,
 }
 
 fn items(
@@ -239,6 +255,10 @@ fn items(
                 n_denials: denials().count() + n_zero,
                 own,
                 text: part(text, start, end).1.trim_matches([' ', ',']),
+                start: {
+                    let (from, part) = part(text, start, end);
+                    place(from + part.len() - part.trim_start_matches([' ', ',']).len())
+                },
             }
         })
         .collect();
@@ -296,13 +316,17 @@ fn items(
         let facts = facts.into_iter().cloned().collect();
         let words = words.into_iter().cloned();
         let words: Vec<Word> = subject(said, zone).into_iter().chain(words).collect();
-        items.push(Piece::new(
+        let item = Piece::new(
             zone.text,
             facts,
             words,
             n_denials % 2 == 1,
             said.roles.clone(),
-        ));
+        );
+        items.push(Piece {
+            start: zone.start,
+            ..item
+        });
     }
     items
 }
@@ -399,10 +423,20 @@ pub(super) fn enumeration(
     let missing: Vec<Fact> = missing.collect();
     first.facts.extend(missing);
     first.words.extend(carried_words.iter().cloned());
+    let is_carried_denied = carried_words
+        .iter()
+        .filter(|word| word.glue.is_denied())
+        .count()
+        % 2
+        == 1;
+    first.is_denied ^= is_carried_denied;
+    first.has_denying_name = piece.has_denying_name;
     let mut items = vec![first.clone()];
     for part in rest {
         let mut item = pieces(part, language, names).whole;
         if has_verb(part) {
+            item.is_denied ^= is_carried_denied;
+            item.has_denying_name = piece.has_denying_name;
             item.facts.extend(carried_facts.iter().cloned());
             item.words.extend(carried_words.iter().cloned());
             let begins = begins_with_verb(part);

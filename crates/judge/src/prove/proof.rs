@@ -1,20 +1,19 @@
 //! Whether a claim is supported, refuted or unproven.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::align::{Alignment, align};
-use super::claims::Claim;
-use super::data::{COMPARING, RESTRICTING, weekday};
+use super::claims::{Claim, Part};
+use super::data::{COMPARING, QUANTIFIERS, RESTRICTING, weekday};
 use super::derived::invented;
 use super::facts::{Fact, Value, Word, read};
 use super::order::{has, has_same_roles, lacking};
+use super::outline::LineKind;
 use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
 use super::sources::{Field, Passage, Sources, stems};
-use super::text::{
-    BlockKind, Language, clauses, is_title, language as text_language, pattern, plain,
-};
+use super::text::{Language, clauses, is_title, language as text_language, pattern};
 use cuecard_source::value::cut;
 
 /// What is known of a claim.
@@ -63,6 +62,10 @@ struct Carried {
     words: Vec<Word>,
     /// Whether a line above denies what hangs under it: `Not tested:`.
     is_denied: bool,
+    /// Whether a name among them denies: `Login does not work`.
+    has_denying_name: bool,
+    /// Whether they are of lines above.
+    hangs: bool,
 }
 
 /// Proves claims by the sources.
@@ -84,29 +87,39 @@ impl Prover<'_> {
         self.sources.language
     }
 
-    pub(super) fn prove(&self, claim: &Claim) -> Proof {
+    /// Proves a claim. `proved` are the lines that were, which it must be proved with if it hangs under them.
+    pub(super) fn prove(&self, claim: &Claim, proved: &HashSet<usize>) -> Proof {
         let language = self.language();
         let is_listed = matches!(
             claim.kind,
-            BlockKind::Heading | BlockKind::Cell | BlockKind::HeadCell
+            LineKind::Heading | LineKind::Cell | LineKind::HeadCell
         );
         // A line in another language than the answer has no names that can be told from its words.
         let is_own = text_language(&claim.text, language) == language;
         let names = !is_listed && is_own && !is_title(&claim.text);
-        let over = claim.over.join(" . ");
+        let over: Vec<&str> = claim.over.iter().map(|above| above.text.as_str()).collect();
+        let over = over.join(" . ");
         let mut naming = self.sources.namings(&over);
         naming.extend(self.sources.titles_in(&over));
-        let mut carried = self.hanging(claim, &naming);
-        let hangs = !carried.words.is_empty() || !carried.facts.is_empty();
-        // A sentence says by itself what it is about.
-        let is_sentence = claim.text.trim_end().ends_with(['.', '!', '"', ')']);
-        let is_label = claim.text.split_whitespace().count() < 4 || !is_sentence;
-        if !(hangs && is_label) && self.sources.units.contains(&plain(&claim.text)) {
+        let mut carried = self.hanging(claim, &naming, proved);
+        let hangs = carried.hangs;
+        let blank = self.sources.blank_name(&over);
+        if let Some(name) = blank.or_else(|| self.sources.blank_name(&claim.text)) {
+            let why = format!("the name “{name}” is no word that can be told apart");
+            return Proof::new(Unproven, why);
+        }
+        if self
+            .sources
+            .has_whole(&claim.text, &carried.words, &carried.facts)
+        {
             return Proof::new(Supported, "it stands there as it is");
+        }
+        if claim.text.starts_with("[ ]") || claim.text.starts_with("[x]") {
+            return Proof::new(Unproven, "no result has a box beside it");
         }
         // What says only a value or a flag of what hangs under it says nothing alone.
         let is_lead = claim.n_below > 0
-            && (claim.kind == BlockKind::Heading || claim.text.trim_end().ends_with(':'));
+            && (claim.kind == LineKind::Heading || claim.text.trim_end().ends_with(':'));
         if is_lead && self.sources.is_value(&read(&claim.text, language, false)) {
             return Proof::new(Supported, "it leads to what hangs under it");
         }
@@ -159,7 +172,7 @@ impl Prover<'_> {
             let here = self.sources.namings(clause);
             if carried.words.is_empty()
                 && carried.facts.is_empty()
-                && self.sources.units.contains(&plain(clause))
+                && self.sources.has_whole(clause, &[], &[])
             {
                 proofs.push(Proof::new(Supported, "it stands there as it is"));
             } else {
@@ -245,36 +258,47 @@ impl Prover<'_> {
         (!wanted.is_empty()).then(|| count as f64 / wanted.len() as f64)
     }
 
-    /// Of the lines above: the facts that name, and the words that name a record, or that are keys of cells.
-    fn hanging(&self, claim: &Claim, naming: &[&str]) -> Carried {
+    /// Of the lines above: all that those say which bind what hangs under them; of others the facts and words that name.
+    fn hanging(&self, claim: &Claim, naming: &[&str], proved: &HashSet<usize>) -> Carried {
         let language = self.language();
-        let is_cell = claim.kind == BlockKind::Cell;
         let names: BTreeSet<String> = naming
             .iter()
             .flat_map(|name| stems(name, language.or(Some(Language::English))))
             .collect();
+        let names_itself = !self.sources.namings(&claim.text).is_empty();
         let mut carried = Carried::default();
-        for (nth, over) in claim.over.iter().enumerate() {
-            // A heading right above a list leads it, too.
-            if claim.over[..nth].contains(over) {
+        for (nth, above) in claim.over.iter().enumerate() {
+            let mut before = claim.over[..nth].iter();
+            let is_known = before.any(|other| other.text == above.text);
+            // What names another one is not of the one before.
+            if is_known || (above.part == Part::Before && names_itself) {
                 continue;
             }
-            let said = read(over, language, false);
+            let said = read(&above.text, language, false);
             // A cell is of its row and column, and what hangs under a value is of what has it.
-            let is_bound = is_cell || self.sources.is_value(&said);
-            let facts = said
-                .facts
-                .iter()
-                .filter(|fact| is_bound || matches!(fact.value, Value::Id(_) | Value::Date(_)));
-            carried.facts.extend(facts.map(Fact::carried));
-            let n_denials = said.n_denials() - self.sources.denials_in_names(over);
-            carried.is_denied ^= is_bound && n_denials % 2 == 1;
-            let words = said
-                .words
-                .iter()
-                .filter(|word| is_bound || names.contains(&word.stem));
-            carried.words.extend(words.map(Word::carried));
+            let is_value = above.part == Part::HeadCell || self.sources.is_value(&said);
+            // What counts or quantifies is said of all that hangs there.
+            let is_proved = above.part == Part::Head && proved.contains(&above.line);
+            let facts = said.facts.iter().filter(|fact| {
+                let names = matches!(fact.value, Value::Id(_) | Value::Date(_));
+                let is_count = fact.number().is_some() && fact.unit.is_none();
+                is_value || names || (is_proved && !is_count)
+            });
+            let facts: Vec<Fact> = facts.map(Fact::carried).collect();
+            let words = said.words.iter().filter(|word| {
+                let is_bound = is_proved && !QUANTIFIERS.contains(word.lower.as_str());
+                is_value || is_bound || names.contains(&word.stem)
+            });
+            let words: Vec<Word> = words.map(Word::carried).collect();
+            let of_words = words.iter().map(|word| &word.glue);
+            let glues = of_words.chain(facts.iter().map(|fact| &fact.glue));
+            let denials: BTreeSet<i64> = glues.flat_map(|glue| glue.denials.clone()).collect();
+            carried.is_denied ^= denials.len() % 2 == 1;
+            carried.has_denying_name ^= self.sources.denials_in_names(&above.text) % 2 == 1;
+            carried.facts.extend(facts);
+            carried.words.extend(words);
         }
+        carried.hangs = !carried.words.is_empty() || !carried.facts.is_empty();
         carried
     }
 
@@ -295,7 +319,7 @@ impl Prover<'_> {
                 let facts = said
                     .facts
                     .iter()
-                    .filter(|fact| fact.is_id() && !item.facts.contains(fact));
+                    .filter(|fact| !fact.is_name() && !item.facts.contains(fact));
                 let facts: Vec<Fact> = facts.map(Fact::carried).collect();
                 item.facts.splice(0..0, facts);
             }
@@ -319,7 +343,10 @@ impl Prover<'_> {
         let of_items =
             |piece: &Piece| self.all_of(&enumeration(piece, language, names, &subject), said);
         if !has_items {
-            return of_items(&taken.whole).unwrap_or(first);
+            return match first.is(Unproven) {
+                true => of_items(&taken.whole).unwrap_or(first),
+                false => first,
+            };
         }
         let proofs = taken.items.iter().map(|item| {
             let proof = self.prove_part(item, said, false);
@@ -353,9 +380,8 @@ impl Prover<'_> {
             return Proof::new(Unproven, "it only names, and says nothing of its own");
         }
         let mut piece = piece.clone();
-        if self.sources.denials_in_names(&piece.text) % 2 == 1 {
-            piece.is_denied = !piece.is_denied;
-        }
+        piece.has_denying_name ^= self.sources.denials_in_names(&piece.text) % 2 == 1;
+        piece.is_denied ^= piece.has_denying_name;
         self.drop_rounding_words(&mut piece);
         if let Some(wrong) = self.wrong_weekday(&mut piece) {
             return wrong;
@@ -469,20 +495,20 @@ impl Prover<'_> {
         unproven(nearest)
     }
 
-    /// Whether a piece has nothing but names and a denial, or *too*: `Ann is not`, `and so is Bob`.
+    /// Whether a piece has nothing but names and a sign, or *too*: `Ann is not`, `✅ Ann`, `and so is Bob`.
     fn only_names(&self, piece: &Piece) -> bool {
         pattern!(
             AS_WELL,
-            r"(?i)^\W*(?:(?:and|but) )?(?:so|neither|nor)\b|\b(?:too|as well|likewise|either|also|auch|ebenfalls)\W*$"
+            r"(?i)^\W*(?:(?:and|but) )?(?:so|neither|nor|yes)\b|\b(?:yes|too|as well|likewise|either|also|auch|ebenfalls)\W*$"
         );
-        let names = self.sources.namings(&piece.text);
-        let names: BTreeSet<String> = names
+        let named = self.sources.namings(&piece.text);
+        let names: BTreeSet<String> = named
             .iter()
             .flat_map(|name| stems(name, self.language()))
             .collect();
         let is_own = |word: &Word| word.at >= 0 && names.contains(&word.stem);
         (piece.is_denied || AS_WELL.is_match(&piece.text))
-            && !names.is_empty()
+            && !named.is_empty()
             && piece.words.iter().all(is_own)
             && piece
                 .facts
@@ -515,7 +541,7 @@ impl Prover<'_> {
                     && !self
                         .sources
                         .facts()
-                        .any(|source| same(&exact, source) == Same::Yes)
+                        .any(|source| same(&exact, source) >= Same::NoUnit)
             };
             !(COMPARING.contains(word.lower.as_str()) && bounding.iter().any(|fact| is_cut(&fact)))
         });
@@ -590,6 +616,23 @@ impl Prover<'_> {
         if self.language().is_none() && missing.is_empty() && !piece.words.is_empty() {
             missing.push("words of a language that is not known".to_owned());
         }
+        // What only headings say, nobody says of anything.
+        let is_own = |fact: &&Fact| {
+            let mut own = passage.piece.facts.iter();
+            fact.is_name() || fact.is_id() || own.any(|other| same(fact, other) == Same::Yes)
+        };
+        let has_own_word = || {
+            piece
+                .words
+                .iter()
+                .any(|word| passage.piece.has_word(&word.stem))
+        };
+        if !piece.facts.is_empty()
+            && !has_own_word()
+            && !piece.facts.iter().any(|fact| is_own(&fact))
+        {
+            missing.push("a word of it".to_owned());
+        }
         if !missing.is_empty() || !missing_facts.is_empty() {
             let cost = 2 * missing_facts.len() + missing.len();
             missing.extend(missing_facts);
@@ -630,13 +673,17 @@ fn is_general(piece: &Piece) -> bool {
         PLURAL,
         r"(?i)\b(?:are|were|have|aren't|weren't|haven't|each|every\w*|all|sind|waren|haben)\b"
     );
-    let is_told = piece.facts.iter().any(|fact| !fact.is_name());
+    pattern!(
+        OF_ALL,
+        r"(?i)^\W*(?:they|each|neither|sie|jede[rs]?)\b|\b(?:each|je)\W*$"
+    );
+    let is_told = !OF_ALL.is_match(&piece.text) && piece.facts.iter().any(|fact| !fact.is_name());
     // `The open ones are:` is no claim of all.
     let is_lead = piece.text.trim_end().ends_with(':');
     !is_told
         && !is_lead
         && piece.words.iter().all(|word| word.at >= 0)
-        && PLURAL.is_match(&piece.text)
+        && (PLURAL.is_match(&piece.text) || OF_ALL.is_match(&piece.text))
 }
 
 /// Puts what hangs above a claim before its pieces.
@@ -646,11 +693,12 @@ fn with(mut taken: Pieces, carried: &Carried) -> Pieces {
         let facts = carried
             .facts
             .iter()
-            .filter(|fact| !(has_id && fact.is_id()));
+            .filter(|fact| carried.hangs || !(has_id && fact.is_id()));
         let facts: Vec<Fact> = facts.cloned().collect();
         piece.facts.splice(0..0, facts);
         piece.words.splice(0..0, carried.words.iter().cloned());
         piece.is_denied ^= carried.is_denied;
+        piece.has_denying_name ^= carried.has_denying_name;
     }
     taken
 }

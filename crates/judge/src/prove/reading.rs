@@ -9,6 +9,8 @@ use super::data::CURRENCIES;
 use super::facts::{Fact, Value, Word, read};
 use super::glue::Glue;
 use super::names::stands_in;
+use super::outline::{LineKind, outline};
+pub(crate) use super::pieces::has_verb;
 use super::pieces::parts;
 use super::same::{Same, same};
 use super::sources::stems;
@@ -180,6 +182,50 @@ pub(crate) fn is_denied(clause: &str) -> bool {
         }
         count => count % 2 == 1,
     }
+}
+
+/// What the lines of a Markdown text say: its sentences, items and headings, and its cells behind the heads of their rows.
+pub(crate) fn lines_of(text: &str) -> Vec<String> {
+    let lines = outline(text);
+    let said = lines.iter().filter(|line| line.kind != LineKind::HeadCell);
+    let said = said.map(|line| {
+        let row = line.over.iter().map(|over| &lines[*over]);
+        let row = row.filter(|head| line.kind == LineKind::Cell && head.kind == LineKind::HeadCell);
+        let row = row.take(1).map(|head| head.text.as_str());
+        row.chain([line.text.as_str()])
+            .collect::<Vec<&str>>()
+            .join(" ")
+    });
+    said.collect()
+}
+
+/// The parts of a sentence that say something of their own: its clauses, what *and* or a comma joins if it has a verb, and what
+/// follows a colon behind a verb.
+pub(crate) fn parts_of(sentence: &str) -> Vec<&str> {
+    let language = language_of(sentence);
+    let (first, rest) = match sentence.split_once(": ") {
+        Some((first, rest)) if has_verb(first) || is_denied(first) => (first, rest),
+        _ => (sentence, ""),
+    };
+    let mut found = Vec::new();
+    for clause in [first, rest]
+        .into_iter()
+        .flat_map(|part| clauses(part, language))
+    {
+        let mut start = 0;
+        for part in parts(clause).skip(1).filter(|part| has_verb(part)) {
+            let at = part.as_ptr() as usize - clause.as_ptr() as usize;
+            found.push(&clause[start..at]);
+            start = at;
+        }
+        found.push(&clause[start..]);
+    }
+    found.retain(|part| {
+        let said = read(part, language, false);
+        let is_empty = said.words.is_empty() && said.facts.is_empty();
+        !is_empty && !claims::claims_nothing(part)
+    });
+    found
 }
 
 /// A value in a text.

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::data::{CURRENCIES, OFF, ON, QUANTIFIERS, RESTRICTING, names_dimension};
+use super::data::{CURRENCIES, QUANTIFIERS, RESTRICTING, names_dimension};
 use super::facts::{Fact, Value, Word};
-use super::keys::{is_naming, key_text};
+use super::keys::key_text;
 use super::names::stands_in;
 use super::order::{are_numbers_in_order, has, has_same_roles, is_no_count, lacking};
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
 use super::same::{Same, same};
-use super::sources::{Field, FieldKind, Record, leaves, shown, stems};
+use super::signs::Signs;
+use super::sources::{Field, FieldKind, leaves, shown, stems};
 use super::text::{plain, stem};
 use cuecard_source::value::Json;
 
@@ -29,7 +30,6 @@ struct Attempt<'f> {
     missing_facts: Vec<String>,
     used: Vec<&'f Field>,
     used_falsy: Vec<&'f Field>,
-    n_flips: usize,
     is_miscounted: bool,
 }
 
@@ -69,143 +69,51 @@ impl Prover<'_> {
             let shown = fields.iter().take(3).map(|field| field.text.as_str());
             return ByRecord::Unproven(missing, shown.collect::<Vec<&str>>().join(", "), cost);
         }
-        let mut best: Option<(Vec<String>, String, usize)> = None;
         let shown = |fields: &[&Field]| {
             let texts = fields.iter().take(3).map(|field| field.text.as_str());
             texts.collect::<Vec<&str>>().join(", ")
         };
-        let mut offer = |missing: Vec<String>, text: String, cost: usize| {
-            if best.as_ref().is_none_or(|(.., known)| cost < *known) {
-                best = Some((missing, text, cost));
-            }
-        };
-        let mut opposed = None;
-        let mut tries = vec![(piece.words.clone(), piece.is_denied, false)];
-        // `active` is no switch of another field where it is one itself.
-        let is_switch = |word: &Word| {
-            (ON.contains(word.lower.as_str()) || OFF.contains(word.lower.as_str()))
-                && !fields.iter().any(|field| field.keys.contains(&word.stem))
-        };
-        if piece.words.iter().any(is_switch) {
-            let is_off = piece
-                .words
-                .iter()
-                .any(|word| OFF.contains(word.lower.as_str()));
-            let words = piece
-                .words
-                .iter()
-                .filter(|word| !is_switch(word))
-                .cloned()
-                .collect();
-            tries.push((words, piece.is_denied != is_off, true));
+        let is_switch = |word: &&Word| !self.is_switch(word, piece, &fields);
+        let words: Vec<Word> = piece.words.iter().filter(is_switch).cloned().collect();
+        let Attempt {
+            missing,
+            missing_facts,
+            used,
+            used_falsy,
+            is_miscounted,
+        } = self.try_record(piece, &words, idx, &fields);
+        if !missing.is_empty() || !missing_facts.is_empty() || is_miscounted {
+            let cost = 2 * missing_facts.len() + missing.len();
+            let missing = missing.into_iter().chain(missing_facts).collect();
+            return ByRecord::Unproven(missing, shown(&fields), cost);
         }
-        for (words, is_denied, needs_switch) in tries {
-            let attempt = self.try_record(piece, &words, record, &fields);
-            let Attempt {
-                missing,
-                missing_facts,
-                used,
-                used_falsy,
-                n_flips,
-                is_miscounted,
-            } = attempt;
-            if !missing.is_empty() || !missing_facts.is_empty() || is_miscounted {
-                let cost = 2 * missing_facts.len() + missing.len();
-                let missing = missing.into_iter().chain(missing_facts).collect();
-                offer(missing, shown(&fields), cost);
-                continue;
-            }
-            // `free only for children` does not say `free`.
-            let is_restricted = |field: &&&Field| {
-                let mut said = field.value.split_whitespace();
-                field.words.iter().any(|word| piece.has_word(word))
-                    && said.any(|word| {
-                        let is_mine = |mine: &Word| mine.lower == word;
-                        RESTRICTING.contains(word) && !piece.words.iter().any(is_mine)
-                    })
-            };
-            if let Some(field) = fields.iter().find(is_restricted) {
-                offer(Vec::new(), field.text.clone(), 1);
-                continue;
-            }
-            if !are_numbers_in_order(piece, &fields) {
-                offer(Vec::new(), shown(&fields), 1);
-                continue;
-            }
-            if needs_switch
-                && used_falsy.is_empty()
-                && !used.iter().any(|field| field.kind == FieldKind::True)
-            {
-                continue;
-            }
-            let roles = fields
-                .iter()
-                .map(|field| &field.roles)
-                .chain([&record.header.roles]);
-            if !has_same_roles(piece, roles) {
-                continue;
-            }
-            // A sign in quotes is a value: `The winner is "no".`
-            let quotes = |fact: &Fact| matches!(fact.value, Value::Quote(_));
-            let is_quoted = |field: &Field| {
-                let mut quoted = piece.facts.iter().filter(|fact| quotes(fact));
-                quoted.any(|fact| plain(&fact.text) == field.value)
-            };
-            // A name that is said whole is one word, whatever it denies.
-            let is_named = |field: &Field| {
-                let mut own = piece.words.iter().filter(|word| word.at >= 0);
-                field.kind == FieldKind::Text
-                    && is_naming(&field.key)
-                    && (stands_in(&field.value, &plain(&piece.text))
-                        || !own.any(|word| field.words.contains(&word.stem)))
-            };
-            let tells = |field: &&&Field| {
-                field.kind != FieldKind::List
-                    && !is_quoted(field)
-                    && !(field.is_denied && is_named(field))
-            };
-            let of_used = used_falsy.iter().chain(&used).filter(tells);
-            let is_field_denied = of_used.clone().any(|field| field.is_denied);
-            // `enabled, but not active`: each has a sign of its own.
-            let mut seen = BTreeSet::new();
-            let signs: Vec<bool> = of_used
-                .clone()
-                .filter(|field| matches!(field.kind, FieldKind::True | FieldKind::Falsy))
-                .filter(|field| seen.insert(field.key.as_str()))
-                .filter_map(|field| {
-                    let is_key = |word: &&Word| word.at >= 0 && field.keys.contains(&word.stem);
-                    let word = piece.words.iter().find(is_key)?;
-                    let is_denied = word.glue.denials.len() % 2 == 1;
-                    Some(is_denied == (field.kind == FieldKind::Falsy))
+        // `free only for children` does not say `free`.
+        let is_restricted = |field: &&&Field| {
+            let mut said = field.value.split_whitespace();
+            field.words.iter().any(|word| piece.has_word(word))
+                && said.any(|word| {
+                    let is_mine = |mine: &Word| mine.lower == word;
+                    RESTRICTING.contains(word) && !piece.words.iter().any(is_mine)
                 })
-                .collect();
-            let told = match (used_falsy.is_empty(), used.is_empty()) {
+        };
+        if let Some(field) = fields.iter().find(is_restricted) {
+            return ByRecord::Unproven(Vec::new(), field.text.clone(), 1);
+        }
+        let roles = fields
+            .iter()
+            .map(|field| &field.roles)
+            .chain([&record.header.roles]);
+        if !are_numbers_in_order(piece, &fields) || !has_same_roles(piece, roles) {
+            return ByRecord::Unproven(Vec::new(), shown(&fields), 1);
+        }
+        match self.signs(piece, idx, &fields) {
+            Signs::Same => ByRecord::Supported(match (used_falsy.is_empty(), used.is_empty()) {
                 (false, _) => shown(&used_falsy),
                 (true, false) => shown(&used),
                 (true, true) => shown(&fields),
-            };
-            let is_same = match signs.len() {
-                0 | 1 => (usize::from(is_denied) + n_flips) % 2 == usize::from(is_field_denied),
-                _ => signs.iter().all(|is_same| *is_same),
-            };
-            if is_same {
-                return ByRecord::Supported(told);
-            }
-            // `Ann does not` says of nothing that it is not so.
-            let is_alone = |field: &Field| {
-                used.len() == 1 && field.keys.iter().all(|key| !stems.contains(key.as_str()))
-            };
-            let is_named_only = used
-                .iter()
-                .all(|field| self.sources.names_record(idx, field) || is_alone(field));
-            if !used_falsy.is_empty() || !is_named_only {
-                opposed = Some(told);
-            }
-        }
-        match (opposed, best) {
-            (Some(text), _) => ByRecord::Refuted(text),
-            (None, Some((missing, text, cost))) => ByRecord::Unproven(missing, text, cost),
-            (None, None) => ByRecord::Unproven(Vec::new(), shown(&fields), 99),
+            }),
+            Signs::Opposed(field) => ByRecord::Refuted(field.text.clone()),
+            Signs::Unsure => ByRecord::Unproven(Vec::new(), shown(&fields), 1),
         }
     }
 
@@ -245,9 +153,10 @@ impl Prover<'_> {
         &self,
         piece: &Piece,
         words: &[Word],
-        record: &Record,
+        idx: usize,
         fields: &[&'f Field],
     ) -> Attempt<'f> {
+        let record = &self.sources.records[idx];
         let language = self.language();
         let list = match record.group.last() {
             Some(last) if last == "[]" => record.header.words.clone(),
@@ -287,6 +196,20 @@ impl Prover<'_> {
             }
         }
         let has_stem = |stem: &str| in_head(stem) || keys.contains(stem);
+        let is_entry = record.group.iter().any(|part| part == "[]");
+        let is_named = || {
+            let mut names = fields.iter();
+            names.any(|field| {
+                let has_fact = |fact: &Fact| {
+                    let mut facts = piece.facts.iter();
+                    facts.any(|claim| same(claim, fact) == Same::Yes)
+                };
+                self.sources.names_record(idx, field)
+                    && !(field.words.is_empty() && field.facts.is_empty())
+                    && field.words.iter().all(|word| mine.contains(word.as_str()))
+                    && field.facts.iter().all(has_fact)
+            })
+        };
         // A number of what is around is one of this record only by its key.
         let is_told = |field: &Field, fact: &Fact| {
             let has_key = || field.keys.iter().any(|key| mine.contains(key.as_str()));
@@ -301,8 +224,24 @@ impl Prover<'_> {
                         .difference(&other.keys)
                         .any(|key| mine.contains(key.as_str()))
             };
+            let is_bare = fact.number().is_some() && fact.unit.is_none();
             !fields.iter().any(|other| is_narrower(other))
-                && (fact.number().is_none() || is_own(field) || has_key())
+                && match (is_bare, is_own(field)) {
+                    // `Open: 3` is no value of an entry.
+                    (true, true) => {
+                        !is_entry
+                            || language.is_none()
+                            || self.sources.names_record(idx, field)
+                            || record
+                                .fields
+                                .first()
+                                .is_some_and(|first| first.key == field.key)
+                            || has_key()
+                            || is_named()
+                    }
+                    (true, false) => self.sources.has_naming_key(idx, field),
+                    (false, is_own) => fact.number().is_none() || is_own || has_key(),
+                }
         };
         let facts = || {
             let of_fields = fields.iter().flat_map(|field| {
@@ -370,7 +309,7 @@ impl Prover<'_> {
             })
             .cloned()
             .collect();
-        let (mut missing, mut n_flips) = lacking(&words, &has_stem, language);
+        let (mut missing, _) = lacking(&words, &has_stem, language);
         let mut used_falsy = Vec::new();
         for field in fields
             .iter()
@@ -386,10 +325,9 @@ impl Prover<'_> {
                     .cloned()
                     .collect();
                 let has_key = |stem: &str| field.keys.contains(stem) || in_head(stem);
-                let (still, flips) = lacking(&rest, &has_key, language);
+                let (still, _) = lacking(&rest, &has_key, language);
                 if still.len() < missing.len() {
                     used_falsy.push(*field);
-                    n_flips += flips;
                     missing = still;
                 }
             }
@@ -402,7 +340,6 @@ impl Prover<'_> {
             missing_facts,
             used,
             used_falsy,
-            n_flips,
             is_miscounted,
         }
     }

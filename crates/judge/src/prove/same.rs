@@ -17,7 +17,14 @@ pub(super) enum Same {
 pub(super) fn same(claim: &Fact, source: &Fact) -> Same {
     let equal = |is_it: bool| if is_it { Same::Yes } else { Same::No };
     match (&claim.value, &source.value) {
-        (Value::Number(one), Value::Number(other)) => same_number(claim, source, *one, *other),
+        (Value::Number(one), Value::Number(other)) => {
+            let found = same_number(claim, source, *one, *other);
+            // `About 500` is not 500.
+            match source.about.is_some() && claim.about.is_none() {
+                true => found.min(Same::NoUnit),
+                false => found,
+            }
+        }
         (Value::Date(one), Value::Date(other)) | (Value::Time(one), Value::Time(other)) => {
             let parts = || one.iter().zip(other);
             if parts().any(
@@ -118,8 +125,9 @@ pub(super) fn decimals(text: &str) -> i32 {
 /// Whether a number of a claim is one of a source, rounded as its words say.
 pub(super) fn near(claim: &Fact, one: f64, other: f64) -> bool {
     let are_whole = one.fract() == 0.0 && other.fract() == 0.0;
+    let is_short_of = |about: &str| matches!(about, "nearly" | "almost" | "fast" | "knapp");
     if one == other || (!are_whole && (one - other).abs() <= 1e-9 * other.abs().max(1.0)) {
-        return true;
+        return !claim.about.as_deref().is_some_and(is_short_of);
     }
     let Some(about) = claim.about.as_deref().filter(|_| one != 0.0) else {
         return false;

@@ -1,8 +1,12 @@
 //! Results in other shapes than objects and lists: JSON in texts, lines of fields, tables.
 
+use std::collections::{BTreeMap, HashSet};
+
 use cuecard_source::value::Json;
 use serde_json::Map;
 
+use super::data::{SIGN_VALUES, TRUE_VALUES};
+use super::outline::{Line, LineKind, key_of};
 use super::text::pattern;
 
 /// The texts that are JSON as what they are.
@@ -33,14 +37,22 @@ pub(super) fn opened(value: &Json) -> Json {
 
 /// A text of lines such as `insured: false` as an object, of several paragraphs of them as a list.
 fn lines_of_fields(text: &str) -> Option<Json> {
-    pattern!(FIELD, r"^[\p{L}][\w ()/.-]{0,40}: +\S.*$");
+    pattern!(
+        FIELD,
+        r"^[\p{L}][\w ()/.-]{0,40}: +\S.*$|^[\p{L}][\w-]{0,40} - [\w ]{1,20}$"
+    );
     let mut records: Vec<Map<String, Json>> = vec![Map::new()];
     for line in text.lines() {
         if line.trim().is_empty() {
             records.push(Map::new());
             continue;
         }
-        let (key, value) = line.split_once(": ").filter(|_| FIELD.is_match(line))?;
+        let field = line.split_once(": ").or(line.split_once(" - "));
+        let (key, value) = field.filter(|_| FIELD.is_match(line))?;
+        // `Ann: smoker no, paid yes` is a record.
+        if short_fields(value).is_some() {
+            return None;
+        }
         let record = records.last_mut()?;
         if record
             .insert(key.trim().to_owned(), plain_value(value))
@@ -59,6 +71,80 @@ fn lines_of_fields(text: &str) -> Option<Json> {
         1 => records.next(),
         _ => Some(records.collect()),
     }
+}
+
+/// A key with `yes` or `no`, or with a number: `smoker no`, `age: 31`.
+fn short_field(part: &str) -> Option<(String, Json)> {
+    pattern!(
+        FIELD,
+        r"^\W*(\p{L}[\w ]{0,30}?):?\s+((?i:yes|no|true|false|on|off|none)|\d[\d.,]*)\W*$"
+    );
+    let field = FIELD.captures(part)?;
+    let value = plain_value(&field[2]);
+    Some((field[1].to_owned(), value))
+}
+
+/// Several of them: `smoker no, paid yes`.
+fn short_fields(text: &str) -> Option<Vec<(String, Json)>> {
+    let fields = text.split([',', '|', ';']).map(short_field);
+    let fields: Option<Vec<(String, Json)>> = fields.collect();
+    fields.filter(|fields| fields.len() > 1)
+}
+
+/// The lists of records that lines say, under the lines that they hang under, and the places of these lines: of `Smoker: no` and
+/// `Paid: yes` below a name, and of `Ann: smoker no, paid yes`. Lines without a yes or a no are texts.
+pub(super) fn records_of(lines: &[Line]) -> (BTreeMap<Vec<usize>, Json>, HashSet<usize>) {
+    let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let (mut records, mut taken) = (BTreeMap::new(), HashSet::new());
+    let mut add = |over: &[usize], name: &str, fields: Vec<(String, Json)>| {
+        let is_sign = |(_, value): &(String, Json)| {
+            let word = value.as_str().map(str::to_lowercase);
+            let word = word.as_deref().unwrap_or_default();
+            value.is_boolean() || TRUE_VALUES.contains(word) || SIGN_VALUES.contains(word)
+        };
+        let has_sign = fields.iter().any(is_sign);
+        if has_sign {
+            let mut record = Map::new();
+            record.insert("name".to_owned(), name.trim().trim_end_matches(':').into());
+            record.extend(fields);
+            let known = records
+                .entry(over.to_vec())
+                .or_insert_with(|| Json::Array(Vec::new()));
+            if let Some(known) = known.as_array_mut() {
+                known.push(record.into());
+            }
+        }
+        has_sign
+    };
+    for (at, line) in lines.iter().enumerate() {
+        if let Some(over) = line.over.last().filter(|_| line.kind != LineKind::Cell) {
+            below.entry(*over).or_default().push(at);
+        }
+        let inline = line.text.split_once(" | ").or(line.text.split_once(": "));
+        let Some((name, rest)) = inline else {
+            continue;
+        };
+        if let Some(fields) = short_fields(rest)
+            && add(&line.over, name, fields)
+        {
+            taken.insert(at);
+        }
+    }
+    for (over, places) in below {
+        let fields = places.iter().map(|place| {
+            let text = &lines[*place].text;
+            let key = key_of(text)?;
+            let (_, value) = text.split_once(':')?;
+            Some((key.to_owned(), plain_value(value)))
+        });
+        let fields: Option<Vec<(String, Json)>> = fields.collect();
+        if let Some(fields) = fields
+            && add(&lines[over].over, &lines[over].text, fields)
+        {
+            taken.extend(places);
+        }
+    }
+    (records, taken)
 }
 
 /// A text without the tables of Markdown in it, and these as lists of objects, each with its row of names.
@@ -119,6 +205,16 @@ fn table(text: &str, is_markdown: bool) -> Option<Json> {
         Some(of_rows(members.collect()))
     });
     let records: Vec<Json> = records.collect::<Option<_>>()?;
+    // `key | value`
+    if let [key, value] = names.as_slice()
+        && value.eq_ignore_ascii_case("value")
+    {
+        let members = records.iter().map(|record| {
+            let key = record.get(key)?.as_str()?;
+            Some((key.to_owned(), record.get(value)?.clone()))
+        });
+        return members.collect::<Option<Map<_, _>>>().map(Json::Object);
+    }
     (!records.is_empty()).then(|| records.into())
 }
 

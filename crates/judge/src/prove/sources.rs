@@ -6,17 +6,16 @@ use std::rc::Rc;
 
 use cuecard_source::value::Json;
 
-use super::data::{SIGN_VALUES, UNIT_KEYS};
+use super::data::{SIGN_VALUES, TRUE_VALUES, UNIT_KEYS};
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
-use super::keys::{is_naming, is_search, key_text, with_unit};
-use super::names::Names;
+use super::keys::{is_naming, is_search, is_weak_name, key_text, with_unit};
+use super::names::{Names, stands_in};
 use super::order::lacking;
+use super::outline::{LineKind, outline};
 use super::pieces::{Piece, piece};
 use super::same::{Same, same};
-use super::shapes::{opened, without_tables};
-use super::text::{
-    BlockKind, Language, blocks, clauses, fold, language, pattern, plain, sentences,
-};
+use super::shapes::{opened, records_of, without_tables};
+use super::text::{Language, clauses, fold, language, pattern, plain, sentences};
 
 /// So many passages and fields of all results are read.
 const MOST: usize = 20_000;
@@ -32,6 +31,8 @@ const DEEPEST: usize = 64;
 pub(super) struct Header {
     pub(super) facts: Vec<Fact>,
     pub(super) words: BTreeSet<String>,
+    /// Those of its words that are denied: `Not paid:`.
+    pub(super) denied: BTreeSet<String>,
     pub(super) roles: Roles,
 }
 
@@ -40,13 +41,19 @@ impl Header {
         let said = read(text, language, false);
         let mut header = self.clone();
         header.facts.extend(said.facts);
-        header
-            .words
-            .extend(said.words.into_iter().map(|word| word.stem));
+        for word in said.words {
+            if word.glue.is_denied() {
+                header.denied.insert(word.stem.clone());
+            }
+            header.words.insert(word.stem);
+        }
         header.roles.extend(said.roles);
         header
     }
 }
+
+/// What a text of a source hangs under: its header, and the record around it.
+type Place = (Rc<Header>, Option<usize>);
 
 /// A piece of a source under its header.
 #[derive(Debug)]
@@ -82,7 +89,10 @@ pub(super) struct Field {
     pub(super) words: BTreeSet<String>,
     /// The words of the key.
     pub(super) keys: BTreeSet<String>,
+    /// Whether the key says what is not, or the value that it is not.
     pub(super) is_denied: bool,
+    /// What denies the words and facts of the value, by their stems and texts.
+    pub(super) denials: BTreeMap<String, Vec<i64>>,
     pub(super) kind: FieldKind,
     pub(super) roles: Roles,
 }
@@ -148,8 +158,8 @@ pub(super) struct Sources {
     pub(super) passages: Vec<Passage>,
     pub(super) records: Vec<Record>,
     pub(super) lists: Vec<List>,
-    /// Whole sentences, lines and values.
-    pub(super) units: HashSet<String>,
+    /// Whole sentences, lines and values, each with what it hangs under.
+    units: HashMap<String, Vec<Place>>,
     /// The results, each with whether it is stale.
     pub(super) results: Vec<(Rc<Json>, bool)>,
     /// What the user named.
@@ -160,6 +170,8 @@ pub(super) struct Sources {
     pub(super) is_cut: bool,
     /// What names records.
     names: Names,
+    /// Of these, as they are written, what reads as nothing.
+    blank_names: BTreeSet<String>,
     /// Keys whose values tell records apart, with the groups of these records.
     telling_keys: HashMap<String, Vec<Vec<String>>>,
     /// The ways to objects and lists, by the words of their keys.
@@ -301,7 +313,7 @@ impl Sources {
         self.results.push((value.clone(), is_stale));
         if let Some(text) = &result.text {
             for line in text.lines() {
-                self.unit(line);
+                self.unit(line, &header, None);
             }
         }
         match &*value {
@@ -332,11 +344,36 @@ impl Sources {
         self.is_cut
     }
 
-    fn unit(&mut self, text: &str) {
+    fn unit(&mut self, text: &str, header: &Rc<Header>, record: Option<usize>) {
         let text = plain(text);
         if !text.is_empty() {
-            self.units.insert(text);
+            let places = self.units.entry(text).or_default();
+            places.push((header.clone(), record));
         }
+    }
+
+    /// Whether a text stands somewhere as it is, under all that it is said to hang under.
+    pub(super) fn has_whole(&self, text: &str, words: &[Word], facts: &[Fact]) -> bool {
+        let places = self.units.get(&plain(text)).into_iter().flatten();
+        let mut places = places.map(|(header, record)| (header, *record));
+        places.any(|(header, record)| {
+            let around = record.map(|record| self.fields(record, |_| true));
+            let around = around.unwrap_or_default();
+            let has_word = |word: &Word| {
+                let is_around = || {
+                    let record = record.map(|record| &self.records[record]);
+                    record.is_some_and(|record| self.is_said_around(record, &around, &word.stem))
+                };
+                (header.words.contains(&word.stem) || is_around())
+                    && word.glue.is_denied() == header.denied.contains(&word.stem)
+            };
+            let has_fact = |fact: &Fact| {
+                let own = header.facts.iter();
+                let mut facts = own.chain(around.iter().flat_map(|field| &field.facts));
+                facts.any(|other| same(fact, other) == Same::Yes)
+            };
+            words.iter().all(has_word) && facts.iter().all(has_fact)
+        })
     }
 
     fn passage(
@@ -365,7 +402,7 @@ impl Sources {
         // What the user said is a passage, and no result.
         let is_result = event.is_some();
         for line in fold(text).lines().filter(|_| is_result) {
-            self.unit(&MARK.replace(line, ""));
+            self.unit(&MARK.replace(line, ""), header, record);
         }
         let (rest, tables) = match is_result {
             true => without_tables(text),
@@ -375,39 +412,61 @@ impl Sources {
             let event = event.unwrap_or_default();
             self.walk(&table, event, header, &mut vec![names], record, None);
         }
-        for block in blocks(&rest) {
+        let lines = outline(&rest);
+        let mut headers: HashMap<&[usize], Rc<Header>> = HashMap::new();
+        let under = |over: &[usize]| {
+            let texts = over.iter().map(|over| &lines[*over].text);
+            Rc::new(texts.fold((**header).clone(), |header, text| header.plus(text, own)))
+        };
+        let (records, taken) = match is_result {
+            true => records_of(&lines),
+            false => Default::default(),
+        };
+        for (over, records) in records {
+            let event = event.unwrap_or_default();
+            let mut path = vec!["lines".to_owned()];
+            self.walk(&records, event, &under(&over), &mut path, record, None);
+        }
+        for (at, line) in lines.iter().enumerate() {
             if self.is_full() {
                 return;
             }
-            let is_unit = is_result && block.kind != BlockKind::Cell;
-            if is_unit {
-                self.unit(&block.text);
+            let under = headers
+                .entry(&line.over)
+                .or_insert_with(|| under(&line.over))
+                .clone();
+            if is_result && line.kind != LineKind::Cell {
+                self.unit(&line.text, &under, record);
             }
-            let mut under = header.clone();
-            for over in &block.over {
-                under = Rc::new(under.plus(over, own));
+            // A question states nothing, and an open box says what may be.
+            if line.text.starts_with("[ ]") {
+                self.know(&line.text);
+                continue;
             }
-            for sentence in sentences(&block.text) {
-                if is_unit {
-                    self.unit(sentence);
-                }
-                // A question states nothing.
-                if sentence.trim_end().ends_with('?') {
-                    continue;
-                }
-                let parts = clauses(sentence, own);
-                let parts = parts.into_iter().map(|part| (part, read(part, own, false)));
-                let mut parts: Vec<(&str, Said)> = parts.collect();
-                // `Ada was ill, but no longer is` denies what stands before.
-                let is_bare_denial = |(_, said): &(&str, Said)| {
-                    said.words.is_empty() && said.facts.is_empty() && !said.denials.is_empty()
+            if line.text.ends_with('?') || taken.contains(&at) {
+                continue;
+            }
+            let text = line
+                .text
+                .trim_start_matches("[x] ")
+                .trim_start_matches("[X] ");
+            let parts = clauses(text, own).into_iter();
+            let parts = parts.map(|part| (part, read(part, own, false)));
+            let mut parts: Vec<(&str, Said)> = parts.collect();
+            // `Ada was ill, but no longer is` denies what stands before.
+            let is_bare_denial = |(_, said): &(&str, Said)| {
+                said.words.is_empty() && said.facts.is_empty() && !said.denials.is_empty()
+            };
+            if parts.iter().any(is_bare_denial) {
+                parts = vec![(text, read(text, own, false))];
+            }
+            for (part, said) in parts {
+                // What a heading says is no fact of the one below it.
+                let header = match line.kind {
+                    LineKind::Heading => header,
+                    _ => &under,
                 };
-                if parts.iter().any(is_bare_denial) {
-                    parts = vec![(sentence, read(sentence, own, false))];
-                }
-                for (part, said) in parts {
-                    self.passage(piece(part, &said), (event, &under, record));
-                }
+                self.passage(piece(part, &said), (event, header, record));
             }
         }
     }
@@ -496,16 +555,18 @@ impl Sources {
             Json::Array(items) => {
                 self.lists.push(List::new(items, below(header)));
                 for item in items {
-                    self.unit(&shown(item));
+                    self.unit(&shown(item), &below(header), Some(record));
                 }
             }
             Json::String(text) => {
-                self.unit(text);
+                let header = below(header);
+                self.unit(text, &header, Some(record));
                 for sentence in sentences(&fold(text)) {
-                    self.unit(sentence);
+                    self.unit(sentence, &header, Some(record));
                 }
-                if !is_short(text) {
-                    self.text(text, Some(event), &below(header), Some(record));
+                let is_name = is_naming(key) && text.split_whitespace().count() <= LONGEST_NAME;
+                if !is_short(text) && (!is_name || text.contains('\n')) {
+                    self.text(text, Some(event), &header, Some(record));
                     return;
                 }
             }
@@ -526,6 +587,9 @@ impl Sources {
             // `0 °C` is a value.
             value if is_falsy(value) && !is_code && !has_unit => FieldKind::Falsy,
             Json::Bool(true) => FieldKind::True,
+            Json::String(text) if TRUE_VALUES.contains(text.trim().to_lowercase().as_str()) => {
+                FieldKind::True
+            }
             Json::Array(_) => FieldKind::List,
             _ => FieldKind::Text,
         };
@@ -541,8 +605,8 @@ impl Sources {
             facts: Vec::new(),
             words: BTreeSet::new(),
             keys: stems(head, own),
-            is_denied: (of_value.denials.len() % 2 == 1 || kind == FieldKind::Falsy)
-                != (read(head, own, false).n_denials() % 2 == 1),
+            is_denied: (kind == FieldKind::Falsy) != (read(head, own, false).n_denials() % 2 == 1),
+            denials: of_value.denials_of(),
             kind,
             roles: said.roles,
             text: text.clone(),
@@ -591,7 +655,13 @@ impl Sources {
     /// Finds the keys that tell the records of a list apart by names: each record has another one, with capital letters.
     fn find_telling_keys(&mut self) {
         let mut values: HashMap<(&str, &[String]), Vec<&Field>> = HashMap::new();
-        for record in self.records.iter().filter(|record| !record.is_stale) {
+        // What has a name needs no other.
+        let has_name = |record: &&Record| {
+            let first = record.fields.first().map(|first| first.key.to_lowercase());
+            first.is_some_and(|first| first.ends_with("name") || first.ends_with("title"))
+        };
+        let records = self.records.iter().filter(|record| !record.is_stale);
+        for record in records.filter(|record| !has_name(record)) {
             for field in record.fields.iter().take(FIELDS_THAT_MAY_NAME) {
                 values
                     .entry((&field.key, &record.group))
@@ -635,13 +705,25 @@ impl Sources {
         said.any(|field| is_own(field) || !is_of_other())
     }
 
+    /// Whether the key of a field says that it names its record; the city does only where no name stands.
+    pub(super) fn has_naming_key(&self, record: usize, field: &Field) -> bool {
+        pattern!(NAME, r"(?i)(?:^|_)(?:name|title)$");
+        let others = || {
+            self.records[record]
+                .fields
+                .iter()
+                .any(|other| NAME.is_match(&other.key))
+        };
+        is_naming(&field.key) && (!is_weak_name(&field.key) || !others())
+    }
+
     /// Whether a field names its record: its key says so, or it is the first and a text.
     pub(super) fn names_record(&self, record: usize, field: &Field) -> bool {
         let is_first = || {
             let first = self.records[record].fields.first();
             first.is_some_and(|first| first.key == field.key)
         };
-        is_naming(&field.key)
+        self.has_naming_key(record, field)
             || self
                 .telling_keys
                 .get(&field.key)
@@ -653,10 +735,26 @@ impl Sources {
                     .contains(|letter: char| letter.is_ascii_alphabetic()))
     }
 
-    fn naming_values(&self) -> Names {
+    fn naming_values(&mut self) -> Names {
         let mut names = Names::default();
+        let mut read_as: HashMap<String, BTreeSet<&str>> = HashMap::new();
         for (idx, record) in self.records.iter().enumerate() {
             for field in &record.fields {
+                let written = field.text.split_once(": ").map_or("", |(_, value)| value);
+                let is_naming =
+                    written.starts_with(char::is_uppercase) && self.names_record(idx, field);
+                // `C` and `C++` read the same.
+                let facts = field.facts.iter().map(|fact| fact.text.as_str());
+                let words = field.words.iter().map(String::as_str).chain(facts);
+                let reading = words.collect::<Vec<&str>>().join(" ");
+                let alike = read_as.entry(reading.clone()).or_default();
+                if is_naming {
+                    alike.insert(written);
+                }
+                if is_naming && (reading.is_empty() || alike.len() > 1) {
+                    self.blank_names
+                        .extend(alike.iter().map(|name| (*name).to_owned()));
+                }
                 let is_one = field.kind == FieldKind::Text
                     && field.value.chars().count() > 1
                     && !field.value.bytes().all(|byte| byte.is_ascii_digit())
@@ -669,9 +767,21 @@ impl Sources {
         names
     }
 
+    /// A name of a record that has no words of its own, such as `A` or `Off`, and stands in a text.
+    pub(super) fn blank_name(&self, text: &str) -> Option<&str> {
+        let names = self.blank_names.iter().map(String::as_str);
+        names.into_iter().find(|name| stands_in(name, text))
+    }
+
     /// What in a text names a record, as it stands there.
     pub(super) fn namings(&self, text: &str) -> Vec<&str> {
         self.names.in_text(&plain(text))
+    }
+
+    /// Whether a text is what names a record.
+    pub(super) fn is_name(&self, text: &str) -> bool {
+        let text = plain(text);
+        self.names.in_text(&text).contains(&text.as_str())
     }
 
     /// What tools were called with and what titles say, as far as it stands in a text.
@@ -755,6 +865,9 @@ impl Sources {
     }
 }
 
+/// A name has no more words.
+const LONGEST_NAME: usize = 16;
+
 /// Among so many fields of a record its name is.
 const FIELDS_THAT_MAY_NAME: usize = 2;
 
@@ -769,7 +882,7 @@ fn is_statement(sentence: &str) -> bool {
     );
     pattern!(
         ASKS,
-        r"(?i)\b(?:whether|if|ob|i (?:think|believe|guess|assume|suppose|heard)|ich (?:glaube|denke))\b|^(?:please|bitte|can|could|would|will|should|is|are|was|were|do|does|did|has|have|ist|sind|war|hat|tell|show|find|check|what|which|who|when|where|why|how|wer|was|wann|wie|wo)\b"
+        r"(?i)\b(?:whether|if|ob|i (?:think|believe|guess|assume|suppose|heard)|ich (?:glaube|denke))\b|^(?:please|bitte|confirm|make|send|can|could|would|will|should|is|are|was|were|do|does|did|has|have|ist|sind|war|hat|tell|show|find|check|what|which|who|when|where|why|how|wer|was|wann|wie|wo)\b"
     );
     !sentence.trim_end().ends_with('?') && STATES.is_match(sentence) && !ASKS.is_match(sentence)
 }

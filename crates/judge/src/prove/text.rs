@@ -1,10 +1,8 @@
-//! Folding, stems, languages, sentences, clauses and blocks of Markdown.
+//! Folding, stems, languages, sentences and clauses.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -37,14 +35,14 @@ pub(super) use pattern;
 pub(crate) fn fold(text: &str) -> String {
     pattern!(
         DECORATED,
-        r"(?i)[❌✗✘][^\n|,;]*(?:\b(?:not|no|never|nicht|kein\w*)\b|n't)|\bnot(?: \w+)? [❌✗✘]"
+        r#"(?i)[❌✗✘][ \t]*[\p{L}\d"*_]|[❌✗✘][^\n|,;]*(?:\b(?:not|no|never|nicht|kein\w*)\b|n't)|\bnot(?: \w+)? [❌✗✘]"#
     );
     let normal = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
     let is_crossed = normal.contains(['❌', '✗', '✘']);
-    // Beside a text that denies, the picture denies nothing more.
+    // Before a text, and beside one that denies, the picture denies nothing more.
     let normal = match is_crossed {
         true => {
-            let bare = |found: &regex::Captures<'_>| found[0].replace(['❌', '✗', '✘'], "");
+            let bare = |found: &regex::Captures<'_>| found[0].replace(['❌', '✗', '✘'], "✅");
             DECORATED.replace_all(&normal, bare).into_owned().into()
         }
         false => normal,
@@ -155,8 +153,8 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
             .as_str()
             .starts_with(['\n', '。', '！', '？', '؟', '⁇', '⁈', '‽']);
         // `"Lunch on Friday?" is from Tara.`
-        let is_quoted = end.as_str().ends_with('"');
-        if is_quoted && rest.trim_start().starts_with(char::is_lowercase) {
+        let goes_on = end.as_str().ends_with(['"', '?', '!']);
+        if goes_on && rest.trim_start().starts_with(char::is_lowercase) {
             continue;
         }
         if !is_line && !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
@@ -234,231 +232,4 @@ pub(super) fn is_title(text: &str) -> bool {
         capitals += usize::from(word.starts_with(char::is_uppercase));
     }
     count > 1 && capitals * 10 >= count * 8
-}
-
-/// What a block is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BlockKind {
-    Paragraph,
-    Item,
-    Heading,
-    Cell,
-    /// The heading of a column, or the first cell of a row, which names the row.
-    HeadCell,
-}
-
-/// A line of Markdown with the lines that it hangs under: heading, lead-in, items around it; heads of its row and column.
-#[derive(Debug, Clone)]
-pub(super) struct Block {
-    pub(super) kind: BlockKind,
-    pub(super) text: String,
-    pub(super) over: Vec<String>,
-}
-
-#[derive(Default)]
-struct Blocks {
-    found: Vec<Block>,
-    heads: Vec<(u8, String)>,
-    lead: Option<String>,
-    items: Vec<Option<String>>,
-    columns: Vec<String>,
-    row: Vec<String>,
-    n_rows: usize,
-    column: usize,
-    /// First cells of several rows of the table: the second cells name these rows, too.
-    repeated: HashSet<String>,
-    /// Whether the first column has the numbers of the rows.
-    is_ranked: bool,
-    is_head: bool,
-    /// The text of the paragraph, item, heading or cell that is read, and where it began.
-    text: String,
-    start: usize,
-}
-
-/// The blocks of a Markdown text, in order; of no block with nothing in it.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
-    pattern!(TAG, r"<[^>]*>");
-    pattern!(
-        EMPHASIS,
-        r"(?i)</?(?:a|abbr|b|code|em|i|kbd|mark|small|span|strong|sub|sup|u)\b[^>]*>"
-    );
-    let text = fold(text);
-    let mut blocks = Blocks::default();
-    let mut code = false;
-    for (event, range) in Parser::new_ext(&text, Options::ENABLE_TABLES).into_offset_iter() {
-        match event {
-            Event::Start(Tag::List(_)) => {
-                blocks.paragraph(&text, range.start);
-                let lead = blocks.lead.clone();
-                blocks.items.push(lead);
-            }
-            Event::End(TagEnd::List(_)) => {
-                let lead = blocks.items.pop().flatten();
-                blocks.lead = lead.filter(|_| !blocks.items.is_empty());
-            }
-            Event::Start(Tag::Item | Tag::Paragraph | Tag::Heading { .. } | Tag::TableCell) => {
-                blocks.paragraph(&text, range.start);
-                blocks.start = range.start;
-            }
-            Event::End(TagEnd::Item | TagEnd::Paragraph) => blocks.paragraph(&text, range.end),
-            Event::End(TagEnd::Heading(level)) => blocks.heading(level),
-            Event::Start(Tag::Table(_)) => {
-                let rows = text[range].lines();
-                let first = |row: &str| {
-                    row.trim()
-                        .trim_start_matches("|")
-                        .split("|")
-                        .next()
-                        .map(plain)
-                };
-                let mut seen = HashSet::new();
-                let firsts = rows.filter_map(first);
-                blocks.repeated = firsts
-                    .filter(|cell: &String| !seen.insert(cell.clone()))
-                    .collect();
-            }
-            Event::Start(Tag::TableHead) => {
-                blocks.columns.clear();
-                blocks.row.clear();
-                (blocks.n_rows, blocks.is_head) = (0, true);
-            }
-            Event::End(TagEnd::TableHead) => blocks.is_head = false,
-            Event::Start(Tag::TableRow) => {
-                blocks.row.clear();
-                blocks.column = 0;
-                blocks.n_rows += 1;
-                blocks.is_ranked = false;
-            }
-            Event::End(TagEnd::TableCell) => blocks.cell(),
-            Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) => {
-                blocks.paragraph(&text, range.start);
-                code = true;
-            }
-            Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock) => {
-                code = false;
-                let lines = std::mem::take(&mut blocks.text);
-                let lines = EMPHASIS.replace_all(&lines, "");
-                for line in TAG.replace_all(&lines, "\n").lines() {
-                    blocks.push(BlockKind::Paragraph, line, Vec::new());
-                }
-            }
-            Event::InlineHtml(tag) if !EMPHASIS.is_match(&tag) => blocks.text.push('\n'),
-            Event::Text(part) | Event::Code(part) => blocks.text.push_str(&part),
-            Event::Html(part) if code => blocks.text.push_str(&part),
-            Event::SoftBreak => blocks.text.push(match is_wrapped(&text, range.start) {
-                true => ' ',
-                false => '\n',
-            }),
-            Event::HardBreak => blocks.text.push('\n'),
-            _ => {}
-        }
-    }
-    blocks.paragraph(&text, text.len());
-    blocks.found
-}
-
-/// Whether a line that ends at `end` goes on in the next one: it is long, or goes on with a small letter.
-fn is_wrapped(text: &str, end: usize) -> bool {
-    const SHORTEST: usize = 40;
-    const LONG: usize = 60;
-    let length = end - text[..end].rfind('\n').map_or(0, |start| start + 1);
-    let next = text[end..].trim_start().chars().next();
-    // The lines of a log begin with their times.
-    let is_entry = next.is_some_and(|next| next.is_ascii_digit() || next == '[');
-    !is_entry && (length >= LONG || (length >= SHORTEST && next.is_some_and(char::is_lowercase)))
-}
-
-impl Blocks {
-    fn push(&mut self, kind: BlockKind, text: &str, over: Vec<String>) {
-        if !text.trim().is_empty() {
-            self.found.push(Block {
-                kind,
-                text: text.to_owned(),
-                over,
-            });
-        }
-    }
-
-    /// Ends the paragraph or item that is read, if it has a text.
-    fn paragraph(&mut self, source: &str, end: usize) {
-        /// A bold line is a heading below all others.
-        const BOLD_LEVEL: u8 = 7;
-        pattern!(BOLD, r"^\s*(?:\*\*.+\*\*|__.+__):?\s*$");
-        let text = std::mem::take(&mut self.text);
-        if text.trim().is_empty() {
-            return;
-        }
-        let written = source.get(self.start..end).unwrap_or_default();
-        let rest = source.get(end..).unwrap_or_default();
-        let rest = rest.strip_prefix('\n').unwrap_or(rest);
-        // A name right above a list.
-        let is_list = rest.starts_with(['-', '*', '+']) && text.split_whitespace().count() <= 6;
-        let is_bold =
-            self.items.is_empty() && BOLD.is_match(written.lines().next().unwrap_or_default());
-        let kind = match (self.items.is_empty(), is_bold) {
-            (false, _) => BlockKind::Item,
-            (true, true) => BlockKind::Heading,
-            (true, false) => BlockKind::Paragraph,
-        };
-        let head = self.heads.last().filter(|_| !is_bold);
-        let head = head.map(|(_, text)| text.clone());
-        let leads = self.items.iter().flatten().cloned();
-        let over: Vec<String> = head.into_iter().chain(leads).collect();
-        for line in text.split('\n') {
-            self.push(kind, line, over.clone());
-        }
-        if is_bold {
-            self.heads.retain(|(above, _)| *above < BOLD_LEVEL);
-            self.heads.push((BOLD_LEVEL, text.clone()));
-        }
-        let is_lead = !self.items.is_empty() || is_list || text.trim_end().ends_with(':');
-        self.lead = is_lead.then(|| text.rsplit('\n').next().unwrap_or_default().to_owned());
-        self.start = end;
-    }
-
-    fn heading(&mut self, level: HeadingLevel) {
-        let text = std::mem::take(&mut self.text);
-        let level = level as u8;
-        self.heads.retain(|(above, _)| *above < level);
-        self.push(BlockKind::Heading, &text, Vec::new());
-        self.heads.push((level, text));
-        self.lead = None;
-    }
-
-    fn cell(&mut self) {
-        let text = std::mem::take(&mut self.text);
-        if self.is_head {
-            self.push(BlockKind::HeadCell, &text, Vec::new());
-            self.columns.push(text);
-            return;
-        }
-        pattern!(RANK, r"(?i)^\W*(?:no|nr)?\W*$");
-        let head = self.columns.first().filter(|_| self.column == 0);
-        let is_number = || text.trim_matches(['.', ' ', '#']) == self.n_rows.to_string();
-        if head.is_some_and(|head| RANK.is_match(head)) && is_number() {
-            (self.is_ranked, self.column) = (true, 1);
-            return;
-        }
-        let over = match self.row.first() {
-            Some(first) => {
-                let column = self.columns.get(self.column).cloned();
-                let is_one_of = |_: &&String| self.repeated.contains(&plain(first));
-                let second = self.row.get(1).filter(is_one_of).cloned();
-                [Some(first.clone()), second, column]
-                    .into_iter()
-                    .flatten()
-                    .collect()
-            }
-            None if self.is_ranked => self.columns.get(1).cloned().into_iter().collect(),
-            None => Vec::new(),
-        };
-        let n_columns = self.columns.len() - usize::from(self.is_ranked);
-        let kind = match self.row.is_empty() && n_columns >= 2 {
-            true => BlockKind::HeadCell,
-            false => BlockKind::Cell,
-        };
-        self.push(kind, &text, over);
-        self.row.push(text);
-        self.column += 1;
-    }
 }

@@ -1,0 +1,287 @@
+//! Which fields of a record a piece of a claim speaks of, and whether it says them with their own signs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::data::{OFF, ON};
+use super::facts::{Fact, Value, Word};
+use super::glue::Glue;
+use super::names::stands_in;
+use super::order::lacking;
+use super::pieces::Piece;
+use super::proof::Prover;
+use super::same::{Same, same};
+use super::sources::{Field, FieldKind};
+use super::text::plain;
+
+/// How the signs of a piece agree with those of a record.
+pub(super) enum Signs<'f> {
+    Same,
+    /// It says the opposite of a field.
+    Opposed(&'f Field),
+    /// It denies something, and nothing that is known.
+    Unsure,
+}
+
+#[derive(Clone, Copy)]
+enum Token<'p> {
+    Word(&'p Word),
+    Fact(&'p Fact),
+}
+
+impl Token<'_> {
+    fn at(self) -> i64 {
+        match self {
+            Self::Word(word) => word.at,
+            Self::Fact(fact) => fact.at,
+        }
+        .max(-1)
+    }
+
+    fn glue(&self) -> &Glue {
+        match self {
+            Self::Word(word) => &word.glue,
+            Self::Fact(fact) => &fact.glue,
+        }
+    }
+}
+
+impl FieldKind {
+    pub(super) fn is_flag(self) -> bool {
+        matches!(self, Self::True | Self::Falsy)
+    }
+}
+
+impl Prover<'_> {
+    /// Whether a word says that a flag is on or off, and is no word of a field itself.
+    pub(super) fn is_switch(&self, word: &Word, piece: &Piece, fields: &[&Field]) -> bool {
+        let is_said = |field: &&&Field| {
+            let is_flag = field.kind.is_flag() && !field.keys.is_empty();
+            is_flag && field.keys.iter().all(|key| piece.has_word(key))
+        };
+        let has_flag = fields.iter().any(|field| is_said(&field));
+        let is_known = |stem: &str| {
+            let says = |field: &&Field| {
+                // Of `cache: off` and `queue: on` the cache is no queue.
+                let is_switch = has_flag && field.value == word.lower;
+                field.keys.contains(stem) || (!is_switch && field.words.contains(stem))
+            };
+            fields.iter().any(says)
+        };
+        let is_one = ON.contains(word.lower.as_str()) || OFF.contains(word.lower.as_str());
+        is_one
+            && !lacking(std::slice::from_ref(word), &is_known, self.language())
+                .0
+                .is_empty()
+    }
+
+    /// Compares the sign of each field that a piece speaks of with the denials of the words and facts that are of this field. A
+    /// denial of a name or of nothing known belongs to what comes next.
+    pub(super) fn signs<'f>(
+        &self,
+        piece: &Piece,
+        record: usize,
+        fields: &[&'f Field],
+    ) -> Signs<'f> {
+        let words = piece.words.iter().map(Token::Word);
+        // A name is a word, too.
+        let facts = piece.facts.iter().filter(|fact| !fact.is_name());
+        let mut tokens: Vec<Token<'_>> = words.chain(facts.map(Token::Fact)).collect();
+        tokens.sort_by_key(|token| token.at());
+        let is_keyed: Vec<bool> = fields
+            .iter()
+            .map(|field| {
+                piece
+                    .words
+                    .iter()
+                    .any(|word| field.keys.contains(&word.stem))
+            })
+            .collect();
+        let mut denied: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
+        // What denies the same words in the values.
+        let mut theirs: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
+        let mut flips: BTreeMap<usize, usize> = BTreeMap::new();
+        let (mut known, mut pending) = (BTreeSet::new(), BTreeSet::new());
+        let (mut last, mut is_off) = (None, false);
+        let mut switched = Vec::new();
+        // `Dr. No` and `Part 0` deny nothing.
+        let text = piece.text.to_ascii_lowercase();
+        let spans: BTreeMap<usize, Range<i64>> = (0..fields.len())
+            .filter(|at| {
+                !fields[*at].denials.is_empty() && self.sources.names_record(record, fields[*at])
+            })
+            .filter_map(|at| {
+                let value = &fields[at].value;
+                let start = text
+                    .find(value.as_str())
+                    .filter(|_| stands_in(value, &text))?;
+                let start = piece.start + i64::try_from(start).ok()?;
+                Some((at, start..start + i64::try_from(value.len()).ok()? + 1))
+            })
+            .collect();
+        for token in &tokens {
+            known.extend(token.glue().denials.iter().copied());
+            let is_free = |denial: &&i64| !spans.values().any(|span| span.contains(*denial));
+            let own: Vec<i64> = token
+                .glue()
+                .denials
+                .iter()
+                .filter(is_free)
+                .copied()
+                .collect();
+            let own = &own;
+            if let Token::Word(word) = token
+                && self.is_switch(word, piece, fields)
+            {
+                let off = OFF.contains(word.lower.as_str());
+                match last.filter(|_| token.glue().join.is_none()) {
+                    Some(last) => {
+                        denied.entry(last).or_default().extend(own);
+                        *flips.entry(last).or_default() += usize::from(off);
+                        switched.push(last);
+                    }
+                    None => {
+                        pending.extend(own.iter().copied());
+                        is_off ^= off;
+                        switched.push(usize::MAX);
+                    }
+                }
+                continue;
+            }
+            let (at, is_flipped) = self.field_of(*token, record, fields, &is_keyed, piece);
+            let is_name = |at: &usize| {
+                let field = fields[*at];
+                (field.denials.is_empty() || spans.contains_key(at))
+                    && !field.kind.is_flag()
+                    && self.sources.names_record(record, field)
+            };
+            let Some(at) = at.filter(|at| is_flipped || !is_name(at)) else {
+                pending.extend(own.iter().copied());
+                continue;
+            };
+            let field = fields[at];
+            let text = match token {
+                Token::Word(word) => Some(&word.stem),
+                Token::Fact(fact) => {
+                    let mut facts = field.facts.iter();
+                    let same = facts.find(|other| same(fact, other) == Same::Yes);
+                    same.map(|fact| &fact.text)
+                }
+            };
+            let of_value = text.and_then(|text| field.denials.get(text));
+            theirs
+                .entry(at)
+                .or_default()
+                .extend(of_value.into_iter().flatten());
+            let signs = denied.entry(at).or_default();
+            signs.extend(own);
+            signs.append(&mut pending);
+            *flips.entry(at).or_default() += usize::from(is_flipped) + usize::from(is_off);
+            is_off = false;
+            for open in switched.iter_mut().filter(|open| **open == usize::MAX) {
+                *open = at;
+            }
+            last = Some(at);
+        }
+        let is_left = (known.len() % 2 == 1) != piece.denies();
+        let Some(last) = last else {
+            return match is_left || !pending.is_empty() || !switched.is_empty() {
+                true => Signs::Unsure,
+                false => Signs::Same,
+            };
+        };
+        denied.entry(last).or_default().append(&mut pending);
+        *flips.entry(last).or_default() += usize::from(is_left) + usize::from(is_off);
+        let is_flag = |at: &usize| fields.get(*at).is_some_and(|field| field.kind.is_flag());
+        if !switched.iter().all(is_flag) {
+            return Signs::Unsure;
+        }
+        let mut signs = Signs::Same;
+        for (at, own) in denied {
+            let field = fields[at];
+            let theirs = theirs.get(&at).map_or(0, BTreeSet::len) + usize::from(field.is_denied);
+            let flips = flips.get(&at).copied().unwrap_or_default();
+            // A sign in quotes is a value: `The winner is "no".`
+            let is_quoted = piece.facts.iter().any(|fact| {
+                matches!(fact.value, Value::Quote(_)) && plain(&fact.text) == field.value
+            });
+            let is_same = (own.len() + flips + theirs).is_multiple_of(2);
+            if is_same || is_quoted || field.kind == FieldKind::List {
+                continue;
+            }
+            let is_whole = || field.words.iter().all(|word| piece.has_word(word));
+            if field.kind.is_flag() || is_keyed[at] || is_whole() {
+                signs = Signs::Opposed(field);
+            } else if matches!(signs, Signs::Same) {
+                signs = Signs::Unsure;
+            }
+        }
+        signs
+    }
+
+    /// The field that a word or a fact speaks of, and whether it turns its sign: `unpaid`.
+    fn field_of(
+        &self,
+        token: Token<'_>,
+        record: usize,
+        fields: &[&Field],
+        is_keyed: &[bool],
+        piece: &Piece,
+    ) -> (Option<usize>, bool) {
+        let mut best = (None, false, 0);
+        for (at, field) in fields.iter().enumerate() {
+            let (rank, is_flipped) = match token {
+                Token::Word(word) => {
+                    let known = match field.kind.is_flag() {
+                        true => &field.keys,
+                        false => &field.words,
+                    };
+                    let has_stem = |stem: &str| known.contains(stem);
+                    let one = std::slice::from_ref(word);
+                    let (missing, n_flips) = lacking(one, &has_stem, self.language());
+                    let is_whole = || {
+                        known
+                            .iter()
+                            .all(|known| known == &word.stem || piece.has_word(known))
+                    };
+                    // `3 rooms in total` are no free ones.
+                    let is_key = || {
+                        let facts = field.facts.iter();
+                        let mut facts =
+                            facts.flat_map(|fact| piece.facts.iter().map(move |own| (own, fact)));
+                        field.keys.contains(&word.stem)
+                            && !field.kind.is_flag()
+                            && (facts.any(|(own, fact)| same(own, fact) == Same::Yes)
+                                || field.words.iter().any(|word| piece.has_word(word)))
+                    };
+                    let names = || is_whole() && self.sources.names_record(record, field);
+                    match (missing.is_empty(), field.kind.is_flag()) {
+                        (false, _) if is_key() => (2, false),
+                        (false, _) => continue,
+                        // The team `Unpaid Invoices` is one word.
+                        (true, false) if n_flips == 0 && names() => (9, false),
+                        (true, true) => (if is_whole() { 4 } else { 1 }, n_flips == 1),
+                        (true, false) => (2 + usize::from(is_whole()), n_flips == 1),
+                    }
+                }
+                Token::Fact(fact) => {
+                    let mut facts = field.facts.iter();
+                    if !facts.any(|other| same(fact, other) == Same::Yes) {
+                        continue;
+                    }
+                    (2, false)
+                }
+            };
+            let rank = 2 * rank
+                + if field.kind.is_flag() {
+                    0
+                } else {
+                    3 * usize::from(is_keyed[at])
+                };
+            if rank > best.2 {
+                best = (Some(at), is_flipped, rank);
+            }
+        }
+        (best.0, best.1)
+    }
+}
