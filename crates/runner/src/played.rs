@@ -136,7 +136,8 @@ pub(super) fn given<'a>(
     setup: &Setup,
 ) -> Vec<Given> {
     let is_marked = |name: &String, value: &Json| {
-        setup.secrets.contains(name) && !value.is_null() && short_secret(name, value).is_none()
+        let is_given = !value.is_null() && value != "";
+        setup.secrets.contains(name) && is_given && short_secret(name, value).is_none()
     };
     let given = |name: &String, value: &Json, from: &str, may_be_unknown: bool| Given {
         name: name.clone(),

@@ -716,8 +716,13 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             include_attributes: &options.include_attributes,
             action: &action,
         };
+        // A secret may stand in several elements, whose texts are one here.
+        let masked = |page: PageText| PageText {
+            text: self.request.values.mask(&page.text),
+            ..page
+        };
         let too_large = match finder.text_for_model(&with(options.prompt_budget)) {
-            Ok(page) => return Ok(page),
+            Ok(page) => return Ok(masked(page)),
             Err(too_large) => too_large,
         };
         let failure = || {
@@ -728,6 +733,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             false => Err(failure()),
             true => finder
                 .text_for_model(&with(too_large.characters))
+                .map(masked)
                 .map_err(|_| failure()),
         }
     }

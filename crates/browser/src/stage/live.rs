@@ -113,7 +113,7 @@ impl LiveStage {
             ..TextOptions::default()
         };
         let page = self.finder(scene).text_for_model(&options).ok()?;
-        Some(page.text)
+        Some(self.settings.values.mask(&page.text))
     }
 
     /// The last lines of the console, without secrets.

@@ -72,7 +72,11 @@ fn prepare(args: &VerifyArgs, context: &Context) -> Result<(Named, VerifyOptions
         connect: args.servers.clone(),
         env: args.variables.env.clone(),
     };
-    let named = server::named(name, &args.command, &servers, context)?;
+    let mut named = server::named(name, &args.command, &servers, context)?;
+    for name in &args.variables.secrets {
+        let value = inputs::secret(name, &context.environment).map_err(Stop::invalid)?;
+        named.redactor.add([value]);
+    }
     let options = VerifyOptions {
         server: args.server_name.clone(),
         writes: args.writes,

@@ -167,7 +167,10 @@ const SEQUENCE: &str = r"(?:\[[0-?]*[ !#-/]*[@-\[\]-~]|[\]PX^_](?:[^\x07\x1b]*?(
 /// sees.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     static CONTROLS: LazyLock<Regex> = LazyLock::new(|| {
-        let pattern = format!(r"\x1b{SEQUENCE}|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{{9f}}]");
+        // As they are, or escaped for JSON.
+        let escaped = r"\\+u(?i:00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f]|ad)|200[b-f]|202[a-e]|206[0-9a-f]|feff)";
+        let signs = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{9f}]";
+        let pattern = format!(r"(?:\x1b|\\+u001(?i:b)){SEQUENCE}|{signs}|{escaped}");
         Regex::new(&pattern).expect("a fixed pattern")
     });
     let shown = CONTROLS.replace_all(text, "");
@@ -586,15 +589,7 @@ fn behind_line_end(text: &str, at: usize) -> Option<usize> {
 /// messages and addresses show it; and line by line, as a program prints a key.
 fn forms(secret: &str) -> Vec<String> {
     let trimmed = secret.trim();
-    let mut forms = vec![secret.to_owned()];
-    if trimmed.chars().count() >= SHORTEST_SECRET {
-        forms.push(trimmed.to_owned());
-    }
-    if let Cow::Owned(decoded) = percent_decoded(trimmed)
-        && decoded.chars().count() >= SHORTEST_SECRET
-    {
-        forms.push(decoded);
-    }
+    let mut forms = vec![trimmed.to_owned(), percent_decoded(trimmed).into_owned()];
     if !printable(trimmed).eq(trimmed) {
         forms.push(visible(trimmed).into_owned());
         forms.push(printable(trimmed).into_owned());
@@ -604,6 +599,9 @@ fn forms(secret: &str) -> Vec<String> {
         let lines = lines.filter(|line| line.chars().count() >= SHORTEST_LINE);
         forms.extend(lines.map(str::to_owned));
     }
+    // What is left of one that is not to be seen may be nothing, which stands everywhere.
+    forms.retain(|form| form.chars().count() >= SHORTEST_SECRET);
+    forms.push(secret.to_owned());
     forms
 }
 
@@ -649,6 +647,11 @@ mod tests {
         let around = "\ta\u{1b}[1m s3cretDeclared99\u{1b}[1m!\r\n";
         let expected = "\ta\u{1b}[1m [redacted]\u{1b}[1m!\r\n";
         assert_eq!(redactor.text(around), expected);
+        let hidden = Redactor::new(["\u{1b}]0;pwn\u{7}\u{1b}[2J".to_owned()]);
+        assert_eq!(
+            hidden.text("a \u{1b}]0;pwn\u{7}\u{1b}[2J b"),
+            "a [redacted] b"
+        );
         let visible = "s3cret\nDeclared99 s3cret Declared99";
         assert_eq!(redactor.text(visible), visible);
     }
