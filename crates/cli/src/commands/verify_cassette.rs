@@ -20,6 +20,7 @@ use crate::args::{ServerArgs, VerifyArgs};
 use crate::asynchronous::interruptibly;
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
+use crate::inputs;
 use crate::output::{self, Output, stderr};
 use crate::output_files::write_text;
 
