@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::error::{BrowserError, not_built_in};
+use super::failure::{Failure, not_built_in};
 use super::{
-    BrowserOptions, CaptureOptions, ClickKind, DialogSeen, Download, ElementAddress, Guard, Loaded,
-    Navigation, SearchMove, WaitOutcome, WaitPolicy,
+    BrowserOptions, CaptureOptions, ClickKind, Download, ElementAddress, Guard, Loaded, Navigation,
+    SearchMove, WaitOutcome, WaitPolicy,
 };
-use cuecard_browser_steps::model::Direction;
+use cuecard_browser_steps::model::{Dialog, Direction};
 use cuecard_runtime::policy::Refusal;
 
 /// A browser that there never is.
@@ -20,7 +20,7 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// Always.
-    pub async fn start(_: &BrowserOptions) -> Result<Self, BrowserError> {
+    pub async fn start(_: &BrowserOptions) -> Result<Self, Failure> {
         Err(not_built_in())
     }
 }
@@ -36,11 +36,11 @@ impl BrowserBridge {
         _: &Navigation,
         _: Loaded,
         _: Duration,
-    ) -> Result<Option<u16>, BrowserError> {
+    ) -> Result<Option<u16>, Failure> {
         match *self {}
     }
 
-    pub async fn capture(&mut self, _: &CaptureOptions) -> Result<String, BrowserError> {
+    pub async fn capture(&mut self, _: &CaptureOptions) -> Result<String, Failure> {
         match *self {}
     }
 
@@ -56,7 +56,7 @@ impl BrowserBridge {
         match *self {}
     }
 
-    pub async fn evaluate(&mut self, _: &str) -> Result<serde_json::Value, BrowserError> {
+    pub async fn evaluate(&mut self, _: &str) -> Result<serde_json::Value, Failure> {
         match *self {}
     }
 
@@ -76,7 +76,7 @@ impl BrowserBridge {
         match *self {}
     }
 
-    pub fn dialogs(&self) -> Vec<DialogSeen> {
+    pub fn dialogs(&self) -> Vec<Dialog> {
         match *self {}
     }
 
@@ -101,16 +101,11 @@ impl BrowserBridge {
         _: &ElementAddress,
         _: ClickKind,
         _: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         match *self {}
     }
 
-    pub async fn fill(
-        &mut self,
-        _: &ElementAddress,
-        _: &str,
-        _: Duration,
-    ) -> Result<(), BrowserError> {
+    pub async fn fill(&mut self, _: &ElementAddress, _: &str, _: Duration) -> Result<(), Failure> {
         match *self {}
     }
 
@@ -119,7 +114,7 @@ impl BrowserBridge {
         _: &ElementAddress,
         _: bool,
         _: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         match *self {}
     }
 
@@ -128,7 +123,7 @@ impl BrowserBridge {
         _: &ElementAddress,
         _: &str,
         _: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         match *self {}
     }
 
@@ -137,11 +132,11 @@ impl BrowserBridge {
         _: Option<&ElementAddress>,
         _: &str,
         _: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         match *self {}
     }
 
-    pub async fn hover(&mut self, _: &ElementAddress, _: Duration) -> Result<(), BrowserError> {
+    pub async fn hover(&mut self, _: &ElementAddress, _: Duration) -> Result<(), Failure> {
         match *self {}
     }
 
@@ -150,15 +145,15 @@ impl BrowserBridge {
         _: &ElementAddress,
         _: &ElementAddress,
         _: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         match *self {}
     }
 
-    pub async fn scroll(&mut self, _: Direction) -> Result<(), BrowserError> {
+    pub async fn scroll(&mut self, _: Direction) -> Result<(), Failure> {
         match *self {}
     }
 
-    pub async fn scroll_to(&mut self, _: &ElementAddress, _: Duration) -> Result<(), BrowserError> {
+    pub async fn scroll_to(&mut self, _: &ElementAddress, _: Duration) -> Result<(), Failure> {
         match *self {}
     }
 
@@ -167,22 +162,15 @@ impl BrowserBridge {
         _: &ElementAddress,
         _: &[PathBuf],
         _: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         match *self {}
     }
 
-    pub async fn extract(
-        &mut self,
-        _: &ElementAddress,
-        _: Duration,
-    ) -> Result<String, BrowserError> {
+    pub async fn extract(&mut self, _: &ElementAddress, _: Duration) -> Result<String, Failure> {
         match *self {}
     }
 
-    pub async fn screenshot_hiding(
-        &mut self,
-        _: &[ElementAddress],
-    ) -> Result<Vec<u8>, BrowserError> {
+    pub async fn screenshot_hiding(&mut self, _: &[ElementAddress]) -> Result<Vec<u8>, Failure> {
         match *self {}
     }
 
@@ -190,11 +178,11 @@ impl BrowserBridge {
         match *self {}
     }
 
-    pub async fn search(&mut self, _: SearchMove) -> Result<bool, BrowserError> {
+    pub async fn search(&mut self, _: SearchMove) -> Result<bool, Failure> {
         match *self {}
     }
 
-    pub async fn settle(&mut self, _: WaitPolicy) -> Result<WaitOutcome, BrowserError> {
+    pub async fn settle(&mut self, _: WaitPolicy) -> Result<WaitOutcome, Failure> {
         match *self {}
     }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use tokio::io::AsyncReadExt as _;
 
-use super::error::{BrowserError, BrowserErrorKind};
+use crate::failure::Failure;
 use cuecard_runtime::browsers::{self, DRIVER, Mode, installed_folder};
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 use cuecard_runtime::programs::{Programs, Thing};
+use cuecard_source::diagnostic::codes;
 
 /// How long npm may take.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -33,9 +34,9 @@ pub struct Installed {
 ///
 /// # Errors
 /// When there is no npm or no home, or npm fails: its last words.
-pub async fn install(environment: &[(OsString, OsString)]) -> Result<Installed, BrowserError> {
+pub async fn install(environment: &[(OsString, OsString)]) -> Result<Installed, Failure> {
     let programs = Programs { environment };
-    let failed = |message: String| BrowserError::new(BrowserErrorKind::Unavailable, message);
+    let failed = |message: String| Failure::of_browser(codes::BROWSER_UNAVAILABLE, message);
     let folder = installed_folder(environment)
         .ok_or_else(|| failed("no data directory: HOME is not set".to_owned()))?;
     let browser = browsers::find(&programs, Mode::Headless);
@@ -79,9 +80,9 @@ async fn run_npm(
     npm: &Path,
     folder: &Path,
     environment: &[(OsString, OsString)],
-) -> Result<(), BrowserError> {
+) -> Result<(), Failure> {
     let failed = |message: String| {
-        BrowserError::new(BrowserErrorKind::Unavailable, message)
+        Failure::of_browser(codes::BROWSER_UNAVAILABLE, message)
             .help(format!("npm install -g playwright-core@{DRIVER}"))
     };
     let mut args: Vec<OsString> = vec!["install".into(), "--prefix".into(), folder.into()];

@@ -10,7 +10,7 @@ mod absent;
 mod address;
 #[cfg(feature = "browser")]
 mod driven;
-mod error;
+mod failure;
 mod install;
 pub mod model;
 mod options;
@@ -28,11 +28,10 @@ pub use address::{ElementAddress, Guard};
 pub use cuecard_runtime::browsers::Mode;
 #[cfg(feature = "browser")]
 pub use driven::BrowserBridge;
-pub use error::{BrowserError, BrowserErrorKind};
+pub use failure::Failure;
 pub use install::{Installed, install};
-pub use options::{BrowserOptions, OnDialog, PageDefaults};
+pub use options::BrowserOptions;
 pub use shapes::{
-    CaptureOptions, ClickKind, DialogSeen, Download, Loaded, Navigation, SearchMove, WaitOutcome,
-    WaitPolicy,
+    CaptureOptions, ClickKind, Download, Loaded, Navigation, SearchMove, WaitOutcome, WaitPolicy,
 };
 pub use tools::{BrowserTools, Looked};

@@ -122,19 +122,6 @@ impl WaitPolicy {
     }
 }
 
-/// A dialog that a page opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DialogSeen {
-    /// `alert`, `confirm`, `prompt` or `beforeunload`.
-    pub kind: String,
-    /// What it said.
-    pub message: String,
-    /// Whether it was answered with yes.
-    pub accepted: bool,
-    /// What a prompt suggests as the answer.
-    pub default_value: Option<String>,
-}
-
 /// A file that a page gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Download {

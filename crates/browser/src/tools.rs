@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::error::{BrowserError, BrowserErrorKind};
+use crate::failure::Failure;
 use cuecard_runtime::browsers::{self, Mode, installed_folder};
 use cuecard_runtime::programs::{Programs, Thing, may_run};
+use cuecard_source::diagnostic::codes;
 
 /// Where each program is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,11 +39,11 @@ impl BrowserTools {
     ///
     /// # Errors
     /// When one is missing: what was looked for and where, and the command that brings it.
-    pub fn find(looked: &Looked<'_>) -> Result<Self, BrowserError> {
+    pub fn find(looked: &Looked<'_>) -> Result<Self, Failure> {
         let programs = Programs {
             environment: looked.environment,
         };
-        let missing = |message: String| BrowserError::new(BrowserErrorKind::Unavailable, message);
+        let missing = |message: String| Failure::of_browser(codes::BROWSER_UNAVAILABLE, message);
         let node = programs.find("node").ok_or_else(|| {
             missing("`node`, which runs the browser driver, not found in PATH".to_owned())
                 .help(programs.install(Thing::Node))
@@ -104,7 +105,7 @@ mod tests {
             mode: Some(Mode::Headless),
         };
         let error = BrowserTools::find(&looked).expect_err("there is nothing");
-        assert_eq!(error.kind, BrowserErrorKind::Unavailable);
+        assert!(error.is(codes::BROWSER_UNAVAILABLE), "{error}");
         assert!(error.message.contains("`node`"), "{error}");
         assert!(error.help.is_some());
     }

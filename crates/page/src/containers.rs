@@ -6,7 +6,7 @@ mod texts;
 use std::ops::Range;
 
 use super::describe::is_frame;
-use super::dom::{DomElement, NodeId};
+use super::dom::{DomElement, NodeId, State};
 use super::figures::is_figure;
 use super::identity::LONGEST_TEXT;
 use super::selector::{Finder, is_hashed_class};
@@ -276,7 +276,12 @@ impl Finder<'_> {
             && matches!(self.likes(id), likes if likes.len() > 1 && likes.iter().copied().any(acts))
     }
 
-    fn is_container(&self, id: NodeId, element: &DomElement, kind: ContainerKind) -> bool {
+    pub(crate) fn is_container(
+        &self,
+        id: NodeId,
+        element: &DomElement,
+        kind: ContainerKind,
+    ) -> bool {
         let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
         match kind {
             ContainerKind::Section => {
@@ -409,7 +414,7 @@ impl Finder<'_> {
     }
 
     /// The items around an element, innermost first.
-    fn items_around(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+    pub(crate) fn items_around(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         self.state
             .ancestor_elements(id)
             .filter(|(outer, element)| {
@@ -556,6 +561,11 @@ pub(crate) fn is_field(role: &str) -> bool {
     )
 }
 
+/// Whether the text in an element is its value: of a field, and of what can be edited and has no role.
+pub(crate) fn holds_value(element: &DomElement) -> bool {
+    is_field(&element.role) || element.is(State::Editable)
+}
+
 /// Whether an element of this role is a part of a row.
 pub fn is_cell(role: &str) -> bool {
     matches!(role, "cell" | "gridcell" | "rowheader" | "columnheader")
@@ -575,7 +585,7 @@ fn made_of(element: &DomElement) -> String {
 }
 
 /// The kind of item that an element is.
-fn item_kind(element: &DomElement) -> ContainerKind {
+pub(crate) fn item_kind(element: &DomElement) -> ContainerKind {
     match (element.role.as_str(), element.tag_name.as_str()) {
         ("row", _) | (_, "tr") => ContainerKind::Row,
         ("article", _) | (_, "article") => ContainerKind::Post,

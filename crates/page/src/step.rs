@@ -41,10 +41,8 @@ pub struct IntermediateStep {
     pub duration_ms: Option<u64>,
     /// Whether a click is to leave its element open, or closed: then none is needed if it is so.
     pub wants_open: Option<bool>,
-    /// The whole name of its element, if the sentence has only a part of it.
+    /// Its element in full, if the sentence names it only in part.
     pub whole_name: Option<String>,
-    /// Its element in words that no sentence said so, if all words of the sentence were found in it and around it.
-    pub meant: Option<String>,
 }
 
 impl IntermediateStep {
@@ -67,7 +65,6 @@ impl IntermediateStep {
             duration_ms: None,
             wants_open: None,
             whole_name: None,
-            meant: None,
         }
     }
 }

@@ -264,11 +264,10 @@ pub struct StepElement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Translator {
-    /// The rules, in one of their forms.
+    /// The rules.
+    // Older files say so of sentences without a form.
+    #[serde(alias = "words")]
     Rules,
-    /// The rules, by all words of a sentence that has none of the forms on its page: each must still say which element
-    /// it is.
-    Words,
     /// A model.
     Model,
 }
@@ -278,7 +277,6 @@ impl Translator {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rules => "rules",
-            Self::Words => "words",
             Self::Model => "model",
         }
     }

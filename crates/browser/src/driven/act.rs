@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 use super::bridge::{BrowserBridge, PROMPT};
 use crate::ClickKind;
 use crate::address::{ElementAddress, Guard};
-use crate::error::{BrowserError, BrowserErrorKind};
+use crate::failure::Failure;
 use cuecard_runtime::clock::Stopwatch;
+use cuecard_source::diagnostic::codes;
 
 /// How often a list is asked for an option that it doesn't have yet.
 const BETWEEN: Duration = Duration::from_millis(100);
@@ -49,7 +50,7 @@ impl BrowserBridge {
         target: &ElementAddress,
         kind: ClickKind,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         self.happenings().begin();
         if self.is_hidden_away(target).await {
             return self.press_at(target, kind, limit).await;
@@ -68,7 +69,7 @@ impl BrowserBridge {
             _ => self.guarded("click", limit, locator.click(options)).await,
         };
         if let Err(error) = &clicked
-            && error.kind == BrowserErrorKind::BrowserLost
+            && error.is(codes::BROWSER_LOST)
             && self.has_closed(&tab).await
         {
             // What was clicked closes its own tab, before Playwright heard that the click is done.
@@ -86,12 +87,12 @@ impl BrowserBridge {
         target: &ElementAddress,
         text: &str,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         self.happenings().begin();
         if self.is_hidden_away(target).await {
             // By the keyboard alone: what is pressed by its place may move away.
             if !self.is_as_captured(target).await {
-                return Err(BrowserError::replaced().at("fill", &target.selector()));
+                return Err(Failure::replaced().at("fill", &target.selector()));
             }
             self.focus(target, "fill", limit).await?;
             let keyboard = self.page()?.keyboard();
@@ -110,8 +111,8 @@ impl BrowserBridge {
         match self.holds(target, text).await {
             // A page that moved on took the value with it.
             None | Some(true) => Ok(()),
-            Some(false) => Err(BrowserError::new(
-                BrowserErrorKind::ValueRejected,
+            Some(false) => Err(Failure::of_browser(
+                codes::BROWSER_VALUE,
                 "the field does not contain what was typed",
             )
             .at("fill", &target.selector())),
@@ -127,7 +128,7 @@ impl BrowserBridge {
         target: &ElementAddress,
         is_checked: bool,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         self.happenings().begin();
         let locator = self.held(target).await?;
         let options = CheckOptions::builder().timeout(milliseconds(limit)).build();
@@ -151,7 +152,7 @@ impl BrowserBridge {
         target: &ElementAddress,
         option: &str,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         self.happenings().begin();
         let began = Stopwatch::start();
         let chosen = loop {
@@ -160,7 +161,7 @@ impl BrowserBridge {
             match choice(option, &options) {
                 Ok(chosen) => break chosen,
                 Err((message, may_pass)) if !may_pass || began.elapsed() >= limit => {
-                    return Err(BrowserError::new(BrowserErrorKind::OptionNotFound, message)
+                    return Err(Failure::of_browser(codes::BROWSER_CHOICE, message)
                         .at("selectOption", &target.selector()));
                 }
                 Err(_) => tokio::time::sleep(BETWEEN).await,
@@ -185,7 +186,7 @@ impl BrowserBridge {
         target: Option<&ElementAddress>,
         key: &str,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         self.happenings().begin();
         let Some(target) = target else {
             let page = self.page()?;
@@ -212,11 +213,7 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// Why it could not be reached.
-    pub async fn hover(
-        &mut self,
-        target: &ElementAddress,
-        limit: Duration,
-    ) -> Result<(), BrowserError> {
+    pub async fn hover(&mut self, target: &ElementAddress, limit: Duration) -> Result<(), Failure> {
         self.happenings().begin();
         let locator = self.held(target).await?;
         let options = HoverOptions::builder().timeout(milliseconds(limit)).build();
@@ -234,7 +231,7 @@ impl BrowserBridge {
         target: &ElementAddress,
         to: &ElementAddress,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         self.happenings().begin();
         let locator = self.held(target).await?;
         let options = || HoverOptions::builder().timeout(milliseconds(limit));
@@ -271,14 +268,14 @@ impl BrowserBridge {
         let released = self.guarded("mouseUp", PROMPT, mouse.up(None)).await;
         let ended = moved.and(released).map_err(|error| {
             let message = format!("the element was pressed, but not dragged: {error}");
-            BrowserError::new(BrowserErrorKind::Timeout, message)
+            Failure::of_browser(codes::BROWSER_TIMEOUT, message)
         });
         self.explained(Ok(()), target, "dragTo", false).await?;
         ended.map_err(|error| error.at("dragTo", &target.selector()))
     }
 
     /// Moves the pointer to the middle of an element, on a way that lists can follow.
-    async fn move_onto(&mut self, onto: &Locator) -> Result<(), BrowserError> {
+    async fn move_onto(&mut self, onto: &Locator) -> Result<(), Failure> {
         let shown = onto.scroll_into_view_if_needed();
         self.guarded("scrollIntoView", PROMPT, shown).await?;
         let place = self
@@ -286,10 +283,7 @@ impl BrowserBridge {
             .await?;
         let Some(place) = place else {
             let message = "what it is dragged to is not visible any more";
-            return Err(BrowserError::new(
-                BrowserErrorKind::ElementNotFound,
-                message,
-            ));
+            return Err(Failure::of_browser(codes::BROWSER_NOT_FOUND, message));
         };
         let (x, y) = (place.x + place.width / 2.0, place.y + place.height / 2.0);
         let way = MouseOptions::builder().steps(DRAG_STEPS).build();
@@ -302,7 +296,7 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When the page is gone.
-    pub async fn scroll(&mut self, direction: Direction) -> Result<(), BrowserError> {
+    pub async fn scroll(&mut self, direction: Direction) -> Result<(), Failure> {
         self.happenings().begin();
         let page = self.page()?;
         let size = page.viewport_size();
@@ -330,7 +324,7 @@ impl BrowserBridge {
         &mut self,
         target: &ElementAddress,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         self.happenings().begin();
         let locator = self.locator(target)?;
         let scrolled = self
@@ -353,7 +347,7 @@ impl BrowserBridge {
         target: &ElementAddress,
         files: &[PathBuf],
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         self.happenings().begin();
         let locator = self.held(target).await?;
         let files: Vec<&PathBuf> = files.iter().collect();
@@ -375,7 +369,7 @@ impl BrowserBridge {
         &mut self,
         target: &ElementAddress,
         limit: Duration,
-    ) -> Result<String, BrowserError> {
+    ) -> Result<String, Failure> {
         let locator = self.locator(target)?;
         // As JSON text, since objects are slow to bring over.
         let script = "element => 'value' in element && element.localName !== 'li' && element.localName !== 'button' \
@@ -397,7 +391,7 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When the page is gone.
-    pub async fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
+    pub async fn screenshot(&mut self) -> Result<Vec<u8>, Failure> {
         self.screenshot_hiding(&[]).await
     }
 
@@ -408,7 +402,7 @@ impl BrowserBridge {
     pub async fn screenshot_hiding(
         &mut self,
         hidden: &[ElementAddress],
-    ) -> Result<Vec<u8>, BrowserError> {
+    ) -> Result<Vec<u8>, Failure> {
         let page = self.page()?;
         let mut masks = vec![page.locator(SECRET_FIELDS)];
         masks.extend(hidden.iter().map(|place| page.locator(place.selector())));
@@ -421,13 +415,13 @@ impl BrowserBridge {
     }
 
     /// The locator of an address.
-    fn locator(&self, target: &ElementAddress) -> Result<Locator, BrowserError> {
+    fn locator(&self, target: &ElementAddress) -> Result<Locator, Failure> {
         Ok(self.page()?.locator(target.selector()))
     }
 
     /// The locator of the very element that was captured at an address. Playwright looks for an element again whenever it
     /// tries again, after scrolling for example, and by then the page may have put another one in its place.
-    async fn held(&mut self, target: &ElementAddress) -> Result<Locator, BrowserError> {
+    async fn held(&mut self, target: &ElementAddress) -> Result<Locator, Failure> {
         self.n_held += 1;
         let key = self.n_held;
         let page = self.page()?;
@@ -438,7 +432,7 @@ impl BrowserBridge {
             || !self.is_as_captured(target).await
             || !self.arm(target, guard.as_ref()).await
         {
-            return Err(BrowserError::replaced().at("count", &target.selector()));
+            return Err(Failure::replaced().at("count", &target.selector()));
         }
         Ok(page.locator(target.selector_of_held(key)))
     }
@@ -483,19 +477,16 @@ impl BrowserBridge {
         target: &ElementAddress,
         call: &'static str,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         let began = Stopwatch::start();
         while self.ask(target, "takesFocus", None).await == Value::Bool(false) {
             if began.elapsed() >= limit {
                 let look = self.look(target).await;
                 let (kind, message) = match look["isEnabled"] == Value::Bool(false) {
-                    true => (BrowserErrorKind::ElementDisabled, "the element is disabled"),
-                    false => (
-                        BrowserErrorKind::NotEditable,
-                        "the element can't be focused",
-                    ),
+                    true => (codes::BROWSER_DISABLED, "the element is disabled"),
+                    false => (codes::BROWSER_NOT_EDITABLE, "the element can't be focused"),
                 };
-                return Err(BrowserError::new(kind, message).at(call, &target.selector()));
+                return Err(Failure::of_browser(kind, message).at(call, &target.selector()));
             }
             tokio::time::sleep(BETWEEN).await;
         }
@@ -508,9 +499,9 @@ impl BrowserBridge {
         target: &ElementAddress,
         kind: ClickKind,
         limit: Duration,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         if !self.is_as_captured(target).await {
-            return Err(BrowserError::replaced().at("click", &target.selector()));
+            return Err(Failure::replaced().at("click", &target.selector()));
         }
         let began = Stopwatch::start();
         let mut before = Value::Null;
@@ -522,10 +513,8 @@ impl BrowserBridge {
             }
             before = point;
             if began.elapsed() >= limit {
-                let error = BrowserError::new(
-                    BrowserErrorKind::Timeout,
-                    "the element could not be pressed",
-                );
+                let error =
+                    Failure::of_browser(codes::BROWSER_TIMEOUT, "the element could not be pressed");
                 return Err(self.explain(error, target, "click", false).await);
             }
             tokio::time::sleep(BETWEEN).await;
@@ -580,15 +569,15 @@ impl BrowserBridge {
 
     async fn explained(
         &mut self,
-        result: Result<(), BrowserError>,
+        result: Result<(), Failure>,
         target: &ElementAddress,
         call: &'static str,
         needs_editing: bool,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         if std::mem::take(&mut self.is_guarded)
             && self.ask(target, "disarm", None).await == Value::Bool(true)
         {
-            return Err(BrowserError::replaced().at(call, &target.selector()));
+            return Err(Failure::replaced().at(call, &target.selector()));
         }
         match result {
             Ok(()) => Ok(()),
@@ -618,13 +607,14 @@ impl BrowserBridge {
     /// The condition that did not hold when Playwright gave up.
     async fn explain(
         &mut self,
-        error: BrowserError,
+        error: Failure,
         target: &ElementAddress,
         call: &'static str,
         needs_editing: bool,
-    ) -> BrowserError {
-        use BrowserErrorKind as Kind;
-        if !matches!(error.kind, Kind::Timeout | Kind::ElementNotFound) {
+    ) -> Failure {
+        let may_be_explained =
+            error.is(codes::BROWSER_TIMEOUT) || error.is(codes::BROWSER_NOT_FOUND);
+        if !may_be_explained || error.was_replaced {
             return error.at(call, &target.selector());
         }
         let look = self.look(target).await;
@@ -632,20 +622,23 @@ impl BrowserBridge {
         let found = if look.is_null() {
             error
         } else if !is("found") {
-            BrowserError::new(Kind::ElementNotFound, "the element no longer exists")
+            Failure::of_browser(codes::BROWSER_NOT_FOUND, "the element no longer exists")
         } else if !is("isVisible") {
-            BrowserError::new(
-                Kind::ElementNotFound,
+            Failure::of_browser(
+                codes::BROWSER_NOT_FOUND,
                 "the element exists, but is not visible",
             )
         } else if !is("isEnabled") {
-            BrowserError::new(Kind::ElementDisabled, "the element is disabled")
+            Failure::of_browser(codes::BROWSER_DISABLED, "the element is disabled")
         } else if needs_editing && !is("isEditable") {
-            BrowserError::new(Kind::NotEditable, "the element does not accept input")
+            Failure::of_browser(
+                codes::BROWSER_NOT_EDITABLE,
+                "the element does not accept input",
+            )
         } else if !is("isHit") {
             let by = look["by"].as_str().unwrap_or("something else");
-            BrowserError::new(
-                Kind::ElementCovered,
+            Failure::of_browser(
+                codes::BROWSER_COVERED,
                 format!("the element is covered by {by}"),
             )
         } else {

@@ -20,10 +20,12 @@ use super::failure::first_line;
 use super::walk::{self, Known};
 use crate::address::Guard;
 use crate::address::{ENGINE, ElementAddress};
-use crate::error::{BrowserError, BrowserErrorKind, no_display};
+use crate::failure::{Failure, no_display};
 use crate::options::BrowserOptions;
-use crate::shapes::{CaptureOptions, DialogSeen, Download, Loaded, Navigation};
+use crate::shapes::{CaptureOptions, Download, Loaded, Navigation};
+use cuecard_browser_steps::model::Dialog;
 use cuecard_runtime::policy::Refusal;
+use cuecard_source::diagnostic::codes;
 
 /// How much longer than its own limit a call to the driver may take.
 const SLACK: Duration = Duration::from_secs(2);
@@ -60,9 +62,9 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When the driver or the browser doesn't start; then nothing is left running.
-    pub async fn start(options: &BrowserOptions) -> Result<Self, BrowserError> {
+    pub async fn start(options: &BrowserOptions) -> Result<Self, Failure> {
         let policy = options.policy.clone();
-        let happenings = BrowserEvents::new(options.on_dialog, &options.downloads, policy);
+        let happenings = BrowserEvents::new(options.page.on_dialog, &options.downloads, policy);
         let driver = Driver::start(&options.tools, &happenings).await?;
         let opened = tokio::select! {
             biased;
@@ -125,7 +127,7 @@ impl BrowserBridge {
         &mut self,
         to: &Navigation,
         limit: Duration,
-    ) -> Result<Option<u16>, BrowserError> {
+    ) -> Result<Option<u16>, Failure> {
         self.navigate_until(to, Loaded::Everything, limit).await
     }
 
@@ -138,7 +140,7 @@ impl BrowserBridge {
         to: &Navigation,
         loaded: Loaded,
         limit: Duration,
-    ) -> Result<Option<u16>, BrowserError> {
+    ) -> Result<Option<u16>, Failure> {
         self.happenings.begin();
         let page = self.page()?;
         let options = GotoOptions::new().timeout(limit).wait_until(match loaded {
@@ -176,7 +178,7 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// `page_too_large` names the largest part of the page; else the page or the browser is gone.
-    pub async fn capture(&mut self, options: &CaptureOptions) -> Result<String, BrowserError> {
+    pub async fn capture(&mut self, options: &CaptureOptions) -> Result<String, Failure> {
         let page = self.page()?;
         let tabs = match self.tab_count() {
             1 => Vec::new(),
@@ -234,12 +236,12 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When the page is gone, or the expression throws.
-    pub async fn evaluate(&mut self, expression: &str) -> Result<serde_json::Value, BrowserError> {
+    pub async fn evaluate(&mut self, expression: &str) -> Result<serde_json::Value, Failure> {
         let page = self.page()?;
         let answer = page
             .evaluate::<(), serde_json::Value>(expression, None)
             .await;
-        answer.map_err(|error| BrowserError::new(BrowserErrorKind::BrowserLost, error.to_string()))
+        answer.map_err(|error| Failure::of_browser(codes::BROWSER_LOST, error.to_string()))
     }
 
     /// Why a navigation of the last action was refused, if one was.
@@ -263,7 +265,7 @@ impl BrowserBridge {
     }
 
     /// The dialogs that were opened so far, in order.
-    pub fn dialogs(&self) -> Vec<DialogSeen> {
+    pub fn dialogs(&self) -> Vec<Dialog> {
         self.happenings.seen().dialogs.clone()
     }
 
@@ -311,18 +313,15 @@ impl BrowserBridge {
     }
 
     /// The current tab.
-    pub(super) fn page(&self) -> Result<Page, BrowserError> {
+    pub(super) fn page(&self) -> Result<Page, Failure> {
         let seen = self.happenings.seen();
         seen.tabs.get(seen.current).cloned().ok_or_else(|| {
-            BrowserError::new(
-                BrowserErrorKind::BrowserLost,
-                "every tab of the browser is closed",
-            )
+            Failure::of_browser(codes::BROWSER_LOST, "every tab of the browser is closed")
         })
     }
 
     /// Our world in the top document of the current tab.
-    pub(super) async fn world(&mut self) -> Result<ExecutionContext, BrowserError> {
+    pub(super) async fn world(&mut self) -> Result<ExecutionContext, Failure> {
         let page = self.page()?;
         let known = self.known.entry(page.guid().to_owned()).or_default();
         let devtools = known.page(&self.context, &page).await?;
@@ -334,7 +333,7 @@ impl BrowserBridge {
     pub(super) async fn world_of(
         &mut self,
         target: &ElementAddress,
-    ) -> Result<Option<(ExecutionContext, [f64; 2])>, BrowserError> {
+    ) -> Result<Option<(ExecutionContext, [f64; 2])>, Failure> {
         let mut world = self.world().await?;
         let mut begins = [0.0, 0.0];
         let documents = target.documents();
@@ -363,17 +362,17 @@ impl BrowserBridge {
         call: &'static str,
         limit: Duration,
         work: impl Future<Output = playwright_rs::Result<T>>,
-    ) -> Result<T, BrowserError> {
+    ) -> Result<T, Failure> {
         tokio::select! {
             biased;
             trouble = self.happenings.trouble() => Err(gone(&trouble)),
             answer = tokio::time::timeout(limit + SLACK, work) => match answer {
                 Ok(Ok(value)) => Ok(value),
-                Ok(Err(error)) => Err(BrowserError::from_playwright(&error, call)),
-                Err(_) => Err(BrowserError {
-                    call: Some(call),
-                    ..BrowserError::new(
-                        BrowserErrorKind::Timeout,
+                Ok(Err(error)) => Err(Failure::from_playwright(&error, call)),
+                Err(_) => Err(Failure {
+                    call: Some(call.to_owned()),
+                    ..Failure::of_browser(
+                        codes::BROWSER_TIMEOUT,
                         format!("the browser did not answer within {} s", (limit + SLACK).as_secs()),
                     )
                 }),
@@ -383,24 +382,24 @@ impl BrowserBridge {
 }
 
 /// Why nothing can go on, as an error.
-pub(super) fn gone(trouble: &ConnectionFailure) -> BrowserError {
+pub(super) fn gone(trouble: &ConnectionFailure) -> Failure {
     let kind = match trouble {
-        ConnectionFailure::Lost(_) => BrowserErrorKind::BrowserLost,
-        ConnectionFailure::Crashed => BrowserErrorKind::PageCrashed,
-        ConnectionFailure::Dialogs(_) => BrowserErrorKind::DialogBlocked,
+        ConnectionFailure::Lost(_) => codes::BROWSER_LOST,
+        ConnectionFailure::Crashed => codes::BROWSER_CRASHED,
+        ConnectionFailure::Dialogs(_) => codes::BROWSER_DIALOG,
     };
-    BrowserError::new(kind, trouble.to_string())
+    Failure::of_browser(kind, trouble.to_string())
 }
 
 async fn open(
     driver: &Driver,
     options: &BrowserOptions,
     happenings: &Arc<BrowserEvents>,
-) -> Result<(Browser, BrowserContext), BrowserError> {
+) -> Result<(Browser, BrowserContext), Failure> {
     let failed = |error: &playwright_rs::Error| {
         if options.videos.is_some() && is_about_videos(error) {
             let message = "videos are recorded by Playwright's ffmpeg, which is not installed";
-            return BrowserError::new(BrowserErrorKind::Unavailable, message)
+            return Failure::of_browser(codes::BROWSER_UNAVAILABLE, message)
                 .help("npx playwright-core install ffmpeg");
         }
         let path = options
@@ -416,7 +415,7 @@ async fn open(
             path.display(),
             first_line(&error.to_string())
         );
-        BrowserError::new(BrowserErrorKind::Unavailable, message)
+        Failure::of_browser(codes::BROWSER_UNAVAILABLE, message)
             .help("choose another one with --browser PATH")
     };
     let chromium = driver.playwright.chromium();
@@ -428,7 +427,7 @@ async fn open(
             connected.map_err(|error| {
                 let reason = first_line(&error.to_string());
                 let message = format!("no browser is reachable at `{address}`: {reason}");
-                BrowserError::new(BrowserErrorKind::Unavailable, message).help(
+                Failure::of_browser(codes::BROWSER_UNAVAILABLE, message).help(
                     "start it with --remote-debugging-port=9222, and pass http://127.0.0.1:9222",
                 )
             })?
@@ -534,8 +533,8 @@ fn connect_options(options: &BrowserOptions) -> ConnectOverCdpOptions {
     }
 }
 
-fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, BrowserError> {
-    let (width, height) = options.page.viewport;
+fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, Failure> {
+    let (width, height) = (options.page.viewport.width, options.page.viewport.height);
     let mut context = BrowserContextOptions::builder()
         .viewport(Viewport { width, height })
         .device_scale_factor(1.0)
@@ -552,16 +551,16 @@ fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, Br
     if let Some(state) = &options.storage_state {
         let state = serde_json::from_value::<StorageState>(state.clone()).map_err(|error| {
             let message = format!("invalid storage state: {error}");
-            BrowserError::new(BrowserErrorKind::Unavailable, message)
+            Failure::of_browser(codes::BROWSER_UNAVAILABLE, message)
         })?;
         context = context.storage_state(state);
     }
     Ok(context.build())
 }
 
-fn navigation_error(error: BrowserError, to: &Navigation, limit: Duration) -> BrowserError {
-    match error.kind {
-        BrowserErrorKind::Timeout => BrowserError {
+fn navigation_error(error: Failure, to: &Navigation, limit: Duration) -> Failure {
+    match () {
+        () if error.is(codes::BROWSER_TIMEOUT) => Failure {
             message: format!(
                 "timed out: {} did not load within {} s",
                 told(to),
@@ -569,20 +568,20 @@ fn navigation_error(error: BrowserError, to: &Navigation, limit: Duration) -> Br
             ),
             ..error
         },
-        BrowserErrorKind::ElementNotFound => BrowserError {
-            kind: BrowserErrorKind::NavigationFailed,
+        () if error.is(codes::BROWSER_NOT_FOUND) => Failure {
+            code: codes::BROWSER_NAVIGATION.name().to_owned(),
             message: match net_error(&error.message) {
                 Some(reason) => format!("{} could not be loaded: {reason}", told(to)),
                 None => format!("{} could not be loaded: {}", told(to), error.message),
             },
             ..error
         },
-        _ => error,
+        () => error,
     }
 }
 
 /// Whether the page that the browser shows of a navigation that failed before came while this one was on its way.
-fn is_cut_off_by_error_page(error: &BrowserError) -> bool {
+fn is_cut_off_by_error_page(error: &Failure) -> bool {
     error
         .message
         .contains("interrupted by another navigation to \"chrome-error://")
@@ -608,7 +607,7 @@ fn status_of(
     response: Option<&Response>,
     to: &Navigation,
     call: &'static str,
-) -> Result<Option<u16>, BrowserError> {
+) -> Result<Option<u16>, Failure> {
     let Some(response) = response else {
         return Ok(None);
     };
@@ -616,10 +615,10 @@ fn status_of(
     if status < 400 {
         return Ok(Some(status));
     }
-    Err(BrowserError {
-        call: Some(call),
-        ..BrowserError::new(
-            BrowserErrorKind::NavigationFailed,
+    Err(Failure {
+        call: Some(call.to_owned()),
+        ..Failure::of_browser(
+            codes::BROWSER_NAVIGATION,
             format!("{} returned status {status}", told(to)),
         )
     })
@@ -631,13 +630,13 @@ mod tests {
 
     #[test]
     fn a_failed_navigation_says_what_the_network_said() {
-        let error = BrowserError::new(
-            BrowserErrorKind::ElementNotFound,
+        let error = Failure::of_browser(
+            codes::BROWSER_NOT_FOUND,
             "page.goto: net::ERR_NAME_NOT_RESOLVED at http://x.invalid/",
         );
         let to = Navigation::To("http://x.invalid/".to_owned());
         let error = navigation_error(error, &to, PROMPT);
-        assert_eq!(error.kind, BrowserErrorKind::NavigationFailed);
+        assert!(error.is(codes::BROWSER_NAVIGATION), "{error}");
         assert_eq!(
             error.message,
             "`http://x.invalid/` could not be loaded: net::ERR_NAME_NOT_RESOLVED"

@@ -10,7 +10,8 @@ use playwright_rs::server::connection::ConnectionExt as _;
 use serde_json::{Value, json};
 
 use super::failure::first_line;
-use crate::error::{BrowserError, BrowserErrorKind};
+use crate::failure::Failure;
+use cuecard_source::diagnostic::codes;
 
 /// The parts of the script, in order; together they are one.
 const PARTS: &[&str] = &[
@@ -90,13 +91,9 @@ pub(super) struct ExecutionContext {
 }
 
 impl DevTools {
-    pub(super) async fn of_page(
-        context: &BrowserContext,
-        page: &Page,
-    ) -> Result<Self, BrowserError> {
+    pub(super) async fn of_page(context: &BrowserContext, page: &Page) -> Result<Self, Failure> {
         let session = context.new_cdp_session(page).await;
-        let session =
-            session.map_err(|error| BrowserError::from_playwright(&error, "newCDPSession"))?;
+        let session = session.map_err(|error| Failure::from_playwright(&error, "newCDPSession"))?;
         Ok(Self::new(session))
     }
 
@@ -123,20 +120,16 @@ impl DevTools {
     }
 
     /// Calls a method. What DevTools answer is wrapped by the driver, and is taken out here.
-    pub(super) async fn call(
-        &self,
-        method: &'static str,
-        params: Value,
-    ) -> Result<Value, BrowserError> {
+    pub(super) async fn call(&self, method: &'static str, params: Value) -> Result<Value, Failure> {
         match self.session.send(method, Some(params)).await {
             Ok(Value::Object(mut answer)) => Ok(answer.remove("result").unwrap_or(Value::Null)),
             Ok(other) => Ok(other),
-            Err(error) => Err(BrowserError::from_playwright(&error, method)),
+            Err(error) => Err(Failure::from_playwright(&error, method)),
         }
     }
 
     /// The frames of this session's process, the topmost one first, each with its parent.
-    pub(super) async fn frames(&self) -> Result<Vec<(String, Option<String>)>, BrowserError> {
+    pub(super) async fn frames(&self) -> Result<Vec<(String, Option<String>)>, Failure> {
         let answer = self.call("Page.getFrameTree", json!({})).await?;
         let mut found = Vec::new();
         let mut waiting = vec![(&answer["frameTree"], None)];
@@ -152,7 +145,7 @@ impl DevTools {
     }
 
     /// Our world in the topmost document.
-    pub(super) async fn top_world(&self) -> Result<ExecutionContext, BrowserError> {
+    pub(super) async fn top_world(&self) -> Result<ExecutionContext, Failure> {
         let known = self.made().top.clone();
         if let Some(top) = known
             && let Some(world) = self.known_world(&top).await
@@ -161,8 +154,8 @@ impl DevTools {
         }
         let frames = self.frames().await?;
         let Some((top, _)) = frames.into_iter().next() else {
-            return Err(BrowserError::new(
-                BrowserErrorKind::BrowserLost,
+            return Err(Failure::of_browser(
+                codes::BROWSER_LOST,
                 "the page has no document",
             ));
         };
@@ -172,17 +165,14 @@ impl DevTools {
     }
 
     /// Our world in the document of a frame; made if need be.
-    pub(super) async fn world(&self, frame: &str) -> Result<ExecutionContext, BrowserError> {
+    pub(super) async fn world(&self, frame: &str) -> Result<ExecutionContext, Failure> {
         if let Some(world) = self.known_world(frame).await {
             return Ok(world);
         }
         let params = json!({"frameId": frame, "worldName": WORLD});
         let made = self.call("Page.createIsolatedWorld", params).await?;
         let context = made["executionContextId"].as_u64().ok_or_else(|| {
-            BrowserError::new(
-                BrowserErrorKind::BrowserLost,
-                "a document has no world to read it in",
-            )
+            Failure::of_browser(codes::BROWSER_LOST, "a document has no world to read it in")
         })?;
         let world = ExecutionContext {
             devtools: self.clone(),
@@ -216,45 +206,43 @@ impl DevTools {
 
 impl ExecutionContext {
     /// The value of an expression, as JSON.
-    pub(super) async fn value(&self, expression: &str) -> Result<Value, BrowserError> {
+    pub(super) async fn value(&self, expression: &str) -> Result<Value, Failure> {
         let mut answer = self.evaluate(expression, true).await?;
         Ok(answer["result"]["value"].take())
     }
 
     /// The text that an expression gives.
-    pub(super) async fn text(&self, expression: &str) -> Result<String, BrowserError> {
+    pub(super) async fn text(&self, expression: &str) -> Result<String, Failure> {
         match self.value(expression).await? {
             Value::String(text) => Ok(text),
-            other => Err(BrowserError::new(
-                BrowserErrorKind::BrowserLost,
+            other => Err(Failure::of_browser(
+                codes::BROWSER_LOST,
                 format!("the page's state is no text but {other}"),
             )),
         }
     }
 
     /// The document as the page itself has it: a handle that stays when the others are let go of.
-    pub(super) async fn document(&self) -> Result<String, BrowserError> {
+    pub(super) async fn document(&self) -> Result<String, Failure> {
         let own = self.handle("document").await?;
         let node = self.backend_node(&own).await?;
         self.resolve(json!({"backendNodeId": node})).await
     }
 
     /// The id that DevTools have for the node of a handle.
-    pub(super) async fn backend_node(&self, handle: &str) -> Result<u64, BrowserError> {
+    pub(super) async fn backend_node(&self, handle: &str) -> Result<u64, Failure> {
         let params = json!({"objectId": handle, "depth": 0});
         let described = self.devtools.call("DOM.describeNode", params).await?;
-        described["node"]["backendNodeId"].as_u64().ok_or_else(|| {
-            BrowserError::new(BrowserErrorKind::BrowserLost, "the page has no such node")
-        })
+        described["node"]["backendNodeId"]
+            .as_u64()
+            .ok_or_else(|| Failure::of_browser(codes::BROWSER_LOST, "the page has no such node"))
     }
 
     /// A handle to the object that an expression gives.
-    async fn handle(&self, expression: &str) -> Result<String, BrowserError> {
+    async fn handle(&self, expression: &str) -> Result<String, Failure> {
         let answer = self.evaluate(expression, false).await?;
         let handle = answer["result"]["objectId"].as_str().map(str::to_owned);
-        handle.ok_or_else(|| {
-            BrowserError::new(BrowserErrorKind::BrowserLost, "the page gave no object")
-        })
+        handle.ok_or_else(|| Failure::of_browser(codes::BROWSER_LOST, "the page gave no object"))
     }
 
     /// Gives a node, by the id that DevTools have for it, to one of our functions.
@@ -263,7 +251,7 @@ impl ExecutionContext {
         backend_node: u64,
         function: &str,
         argument: Option<&str>,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<(), Failure> {
         let params = json!({
             "backendNodeId": backend_node,
             "executionContextId": self.context,
@@ -280,24 +268,24 @@ impl ExecutionContext {
     }
 
     /// A handle to a node as the page itself has it.
-    pub(super) async fn theirs(&self, backend_node: u64) -> Result<String, BrowserError> {
+    pub(super) async fn theirs(&self, backend_node: u64) -> Result<String, Failure> {
         let params = json!({"backendNodeId": backend_node, "objectGroup": HANDLES});
         self.resolve(params).await
     }
 
-    async fn resolve(&self, params: Value) -> Result<String, BrowserError> {
+    async fn resolve(&self, params: Value) -> Result<String, Failure> {
         let mut resolved = self.devtools.call("DOM.resolveNode", params).await?;
         match resolved["object"]["objectId"].take() {
             Value::String(handle) => Ok(handle),
-            _ => Err(BrowserError::new(
-                BrowserErrorKind::BrowserLost,
+            _ => Err(Failure::of_browser(
+                codes::BROWSER_LOST,
                 "the page gave no node",
             )),
         }
     }
 
     /// Lets go of all handles: until then the page keeps what they are of.
-    pub(super) async fn release(&self) -> Result<(), BrowserError> {
+    pub(super) async fn release(&self) -> Result<(), Failure> {
         let params = json!({"objectGroup": HANDLES});
         self.devtools
             .call("Runtime.releaseObjectGroup", params)
@@ -306,7 +294,7 @@ impl ExecutionContext {
     }
 
     /// The elements of an array, as handles.
-    pub(super) async fn elements(&self, expression: &str) -> Result<Vec<String>, BrowserError> {
+    pub(super) async fn elements(&self, expression: &str) -> Result<Vec<String>, Failure> {
         let array = self.handle(expression).await?;
         let params = json!({"objectId": array, "ownProperties": true});
         let answer = self.devtools.call("Runtime.getProperties", params).await?;
@@ -335,7 +323,7 @@ impl ExecutionContext {
         &self.devtools
     }
 
-    async fn evaluate(&self, expression: &str, by_value: bool) -> Result<Value, BrowserError> {
+    async fn evaluate(&self, expression: &str, by_value: bool) -> Result<Value, Failure> {
         let params = json!({
             "expression": expression,
             "contextId": self.context,
@@ -345,8 +333,8 @@ impl ExecutionContext {
         let answer = self.devtools.call("Runtime.evaluate", params).await?;
         match answer["exceptionDetails"]["exception"]["description"].as_str() {
             None if answer.get("exceptionDetails").is_none() => Ok(answer),
-            text => Err(BrowserError::new(
-                BrowserErrorKind::BrowserLost,
+            text => Err(Failure::of_browser(
+                codes::BROWSER_LOST,
                 format!(
                     "the page could not be read: {}",
                     first_line(text.unwrap_or("an exception"))

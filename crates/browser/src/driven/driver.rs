@@ -12,9 +12,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::events::{BrowserEvents, ConnectionFailure};
-use crate::error::{BrowserError, BrowserErrorKind};
+use crate::failure::Failure;
 use crate::tools::BrowserTools;
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+use cuecard_source::diagnostic::codes;
 
 /// How long the driver may take to close its browsers and end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -40,10 +41,9 @@ impl Driver {
     pub(super) async fn start(
         tools: &BrowserTools,
         happenings: &Arc<BrowserEvents>,
-    ) -> Result<Self, BrowserError> {
+    ) -> Result<Self, Failure> {
         let failed = |message: String| {
-            BrowserError::new(BrowserErrorKind::Unavailable, message)
-                .help("cuecard browser install")
+            Failure::of_browser(codes::BROWSER_UNAVAILABLE, message).help("cuecard browser install")
         };
         let folder = tempfile::Builder::new()
             .prefix("cuecard-browser-")

@@ -13,8 +13,8 @@ use playwright_rs::server::channel_owner::ChannelOwner as _;
 use tokio::sync::{Notify, watch};
 
 use super::answers;
-use crate::options::OnDialog;
-use crate::shapes::{DialogSeen, Download};
+use crate::shapes::Download;
+use cuecard_browser_steps::model::{Dialog as DialogSeen, OnDialog};
 use cuecard_runtime::clock::Stopwatch;
 use cuecard_runtime::policy::{Policy, Refusal};
 

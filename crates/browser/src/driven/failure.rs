@@ -1,12 +1,15 @@
 //! What Playwright says of a failure, by the names that results use.
 
-use crate::error::{BrowserError, BrowserErrorKind};
+use crate::failure::Failure;
+use cuecard_source::diagnostic::codes;
 
-impl BrowserError {
+impl Failure {
     /// The element that was looked at is not there any more, whatever is in its place by now.
     pub(super) fn replaced() -> Self {
-        let message = "the element no longer exists";
-        Self::new(BrowserErrorKind::ElementReplaced, message)
+        Self {
+            was_replaced: true,
+            ..Self::new(codes::BROWSER_NOT_FOUND, "the element no longer exists")
+        }
     }
 
     /// From Playwright's error during `call`, without the driver's stack.
@@ -14,25 +17,25 @@ impl BrowserError {
         use playwright_rs::Error;
         let kind = match error {
             Error::Timeout(_) | Error::NavigationTimeout { .. } | Error::AssertionTimeout(_) => {
-                BrowserErrorKind::Timeout
+                codes::BROWSER_TIMEOUT
             }
             Error::ChannelClosed | Error::TransportError(_) | Error::TargetClosed { .. } => {
-                BrowserErrorKind::BrowserLost
+                codes::BROWSER_LOST
             }
             other if other.to_string().contains(REPLACED) => {
                 return Self {
-                    call: Some(call),
+                    call: Some(call.to_owned()),
                     ..Self::replaced()
                 };
             }
-            Error::ElementNotFound(_) => BrowserErrorKind::ElementNotFound,
-            other if other.to_string().contains(UNCHANGED) => BrowserErrorKind::ValueRejected,
-            other if is_closed(&other.to_string()) => BrowserErrorKind::BrowserLost,
-            _ => BrowserErrorKind::ElementNotFound,
+            Error::ElementNotFound(_) => codes::BROWSER_NOT_FOUND,
+            other if other.to_string().contains(UNCHANGED) => codes::BROWSER_VALUE,
+            other if is_closed(&other.to_string()) => codes::BROWSER_LOST,
+            _ => codes::BROWSER_NOT_FOUND,
         };
         Self {
-            call: Some(call),
-            ..Self::new(kind, first_line(&error.to_string()))
+            call: Some(call.to_owned()),
+            ..Self::of_browser(kind, first_line(&error.to_string()))
         }
     }
 }
@@ -69,12 +72,12 @@ mod tests {
             "page.goto: net::ERR_CONNECTION_REFUSED at http://x/"
         );
         let error = playwright_rs::Error::ProtocolError("page.click: Target closed".into());
-        let error = BrowserError::from_playwright(&error, "click");
-        assert_eq!(error.kind, BrowserErrorKind::BrowserLost);
+        let error = Failure::from_playwright(&error, "click");
+        assert!(error.is(codes::BROWSER_LOST), "{error}");
         // It was clicked, and must not be clicked again.
         let text = "locator.check: Clicking the checkbox did not change its state";
         let error = playwright_rs::Error::ProtocolError(text.into());
-        let error = BrowserError::from_playwright(&error, "check");
-        assert_eq!(error.kind, BrowserErrorKind::ValueRejected);
+        let error = Failure::from_playwright(&error, "check");
+        assert!(error.is(codes::BROWSER_VALUE), "{error}");
     }
 }

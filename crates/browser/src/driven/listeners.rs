@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::devtools::ExecutionContext;
-use crate::error::BrowserError;
+use crate::failure::Failure;
 
 /// A listener for one of these says that an element is for pressing.
 const PRESSES: [&str; 4] = ["click", "mousedown", "pointerdown", "touchstart"];
@@ -39,7 +39,7 @@ impl Listening {
     ///
     /// Each tree is asked by itself: a page may crash (Chromium 156) when DevTools list the listeners of a document
     /// with all trees in it (`pierce`) after it was walked.
-    pub(super) async fn tell(&mut self, world: &ExecutionContext) -> Result<bool, BrowserError> {
+    pub(super) async fn tell(&mut self, world: &ExecutionContext) -> Result<bool, Failure> {
         if self.worlds.len() > MOST_WORLDS {
             self.worlds.clear();
         }
@@ -60,7 +60,7 @@ impl Listening {
     pub(super) async fn tell_of_roots(
         &mut self,
         world: &ExecutionContext,
-    ) -> Result<bool, BrowserError> {
+    ) -> Result<bool, Failure> {
         let roots = world.elements("cuecard.roots()").await?;
         let asked = roots.iter().map(|root| async {
             let node = world.backend_node(root).await?;
@@ -91,7 +91,7 @@ impl InjectedListeners {
 }
 
 /// The nodes of one tree that listen. The tree is a handle of the page's own world.
-async fn listeners(world: &ExecutionContext, tree: &str) -> Result<Vec<u64>, BrowserError> {
+async fn listeners(world: &ExecutionContext, tree: &str) -> Result<Vec<u64>, Failure> {
     let params = json!({"objectId": tree, "depth": -1});
     let answer = world
         .devtools()

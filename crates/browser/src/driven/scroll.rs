@@ -1,7 +1,7 @@
 //! Scrolling in search of what is not rendered yet.
 
 use super::bridge::BrowserBridge;
-use crate::error::BrowserError;
+use crate::failure::Failure;
 use crate::shapes::SearchMove;
 
 impl BrowserBridge {
@@ -9,7 +9,7 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When the page is gone.
-    pub async fn search(&mut self, way: SearchMove) -> Result<bool, BrowserError> {
+    pub async fn search(&mut self, way: SearchMove) -> Result<bool, Failure> {
         let ask = match way {
             SearchMove::Mark => "cuecard.markBegin()",
             SearchMove::Down => "cuecard.advance(1)",

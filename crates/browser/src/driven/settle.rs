@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::bridge::BrowserBridge;
 use super::events::Seen;
-use crate::error::BrowserError;
+use crate::failure::Failure;
 use crate::shapes::{WaitOutcome, WaitPolicy};
 use cuecard_runtime::clock::Stopwatch;
 
@@ -72,7 +72,7 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When the page or the browser is gone.
-    pub async fn settle(&mut self, settling: WaitPolicy) -> Result<WaitOutcome, BrowserError> {
+    pub async fn settle(&mut self, settling: WaitPolicy) -> Result<WaitOutcome, Failure> {
         let happenings = self.happenings();
         let mut since = (settling != WaitPolicy::Unwatched).then(Since::now);
         let work = async {
@@ -173,7 +173,7 @@ impl BrowserBridge {
     }
 
     /// Waits for answers and for quiet. Only if it is known since when it is waited, all may have happened at once.
-    async fn quiet(&mut self, since: Option<Since>) -> Result<WaitOutcome, BrowserError> {
+    async fn quiet(&mut self, since: Option<Since>) -> Result<WaitOutcome, Failure> {
         let began = Stopwatch::start();
         loop {
             let stillness = match self.is_answered() {

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::devtools::{DevTools, ExecutionContext};
 use super::listeners::Listening;
-use crate::error::{BrowserError, BrowserErrorKind};
+use crate::failure::Failure;
 use crate::shapes::CaptureOptions;
+use cuecard_source::diagnostic::codes;
 
 /// Frames in frames deeper than this are left out.
 const DEEPEST: usize = 5;
@@ -64,7 +65,7 @@ pub(super) async fn capture(
     known: &mut Known,
     options: &CaptureOptions,
     (tabs, happened): (&[TabInfo], &Happened),
-) -> Result<String, BrowserError> {
+) -> Result<String, Failure> {
     let devtools = known.page(context, page).await?;
     let mut joining = Joining {
         context,
@@ -121,7 +122,7 @@ impl Known {
         &mut self,
         context: &BrowserContext,
         page: &Page,
-    ) -> Result<DevTools, BrowserError> {
+    ) -> Result<DevTools, Failure> {
         if let Some(devtools) = &self.devtools {
             return Ok(devtools.clone());
         }
@@ -138,7 +139,7 @@ impl Known {
 
 impl Joining<'_> {
     /// Walks one document, and gives the frames in it that are to be walked next.
-    async fn document(&mut self, place: Place) -> Result<Vec<Place>, BrowserError> {
+    async fn document(&mut self, place: Place) -> Result<Vec<Place>, Failure> {
         let world = match &place.frame {
             Some(frame) => place.devtools.world(frame).await?,
             None => place.devtools.top_world().await?,
@@ -253,7 +254,7 @@ impl Joining<'_> {
         &self,
         world: &ExecutionContext,
         header: &Value,
-    ) -> Result<bool, BrowserError> {
+    ) -> Result<bool, Failure> {
         if header["suspects"].as_u64().unwrap_or(0) == 0 {
             return Ok(false);
         }
@@ -285,7 +286,7 @@ impl Joining<'_> {
         world: &ExecutionContext,
         place: &Place,
         header: &Value,
-    ) -> Result<bool, BrowserError> {
+    ) -> Result<bool, Failure> {
         let frames = header["frames"].as_array();
         let is_unknown = |frame: &Value| frame["key"].is_null();
         if !frames.is_some_and(|frames| frames.iter().any(is_unknown)) {
@@ -298,7 +299,7 @@ impl Joining<'_> {
             }
         }
         let top = self.page.main_frame().await;
-        let top = top.map_err(|error| BrowserError::from_playwright(&error, "mainFrame"))?;
+        let top = top.map_err(|error| Failure::from_playwright(&error, "mainFrame"))?;
         for frame in all_below(&top) {
             if !self.known.asked.insert(frame.guid().to_owned()) {
                 continue;
@@ -331,7 +332,7 @@ async fn own(world: &ExecutionContext, frame: &str) -> bool {
 }
 
 /// Which points of a frame the documents around let through: as ones and zeros.
-async fn reached(place: &Place, points: &[Value]) -> Result<String, BrowserError> {
+async fn reached(place: &Place, points: &[Value]) -> Result<String, Failure> {
     let mut points: Vec<[f64; 2]> = points
         .iter()
         .map(|point| {
@@ -357,21 +358,18 @@ async fn reached(place: &Place, points: &[Value]) -> Result<String, BrowserError
 }
 
 /// The first line of a walk, unless it says that there is nothing to see.
-fn header_of(text: &str) -> Result<Value, BrowserError> {
+fn header_of(text: &str) -> Result<Value, Failure> {
     let line = text.lines().next().unwrap_or("");
     let header: Value = serde_json::from_str(line).unwrap_or(Value::Null);
     if let Some(count) = header["tooLarge"].as_u64() {
         let largest = header["largest"].as_str().unwrap_or("");
         let message = format!("the page has {count} elements, most of them in `{largest}`");
-        return Err(BrowserError::new(BrowserErrorKind::PageTooLarge, message)
+        return Err(Failure::of_browser(codes::BROWSER_PAGE_TOO_LARGE, message)
             .help("limit it to a part of the page with --page-root CSS"));
     }
     if let Some(missing) = header["missing"].as_str() {
         let message = format!("`{missing}` not found on the page");
-        return Err(BrowserError::new(
-            BrowserErrorKind::ElementNotFound,
-            message,
-        ));
+        return Err(Failure::of_browser(codes::BROWSER_NOT_FOUND, message));
     }
     Ok(header)
 }
@@ -460,7 +458,7 @@ mod tests {
     fn a_page_that_is_too_large_names_its_largest_part() {
         let error =
             header_of(r#"{"tooLarge": 60000, "largest": "/html/body/ul"}"#).expect_err("too large");
-        assert_eq!(error.kind, BrowserErrorKind::PageTooLarge);
+        assert!(error.is(codes::BROWSER_PAGE_TOO_LARGE), "{error}");
         assert!(error.message.contains("`/html/body/ul`"), "{error}");
     }
 }

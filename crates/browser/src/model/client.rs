@@ -6,14 +6,15 @@ use axum::http::HeaderMap;
 use cuecard_browser_steps::question::{
     FUNCTION_NAME, SYSTEM, function_description, function_schema,
 };
+use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, Redactor, cut};
 
 use super::cassette::ModelIdentity;
-use super::error::InterpretError;
 use super::interpreter::ModelClient;
 use super::reply::{Conversation, Reply, ReplyCall};
 use super::retry::{Pause, pause_of};
 use super::settings::ModelSettings;
+use crate::stage::Failure;
 use cuecard_runtime::provider::{key_header, reason};
 use cuecard_wire::llm::answer::{CallInput, Element};
 use cuecard_wire::llm::ask::{
@@ -71,16 +72,19 @@ impl HttpModelClient {
     ///
     /// # Errors
     /// `model_unavailable` if the key can't be sent, or the machine can't check certificates.
-    pub fn new(settings: ModelSettings) -> Result<Self, InterpretError> {
+    pub fn new(settings: ModelSettings) -> Result<Self, Failure> {
         let endpoint = settings.endpoint();
         if let Some(key) = &settings.key
             && key_header(endpoint, key).is_none()
         {
             let message = "the key contains characters that can't be sent";
-            return Err(InterpretError::unavailable(message));
+            return Err(Failure::new(codes::BROWSER_MODEL, message));
         }
         let http = settings.provider.client().map_err(|error| {
-            InterpretError::unavailable(format!("failed to connect: {}", reason(&error)))
+            Failure::new(
+                codes::BROWSER_MODEL,
+                format!("failed to connect: {}", reason(&error)),
+            )
         })?;
         let key = Redactor::new(settings.key.clone());
         Ok(Self {
@@ -185,7 +189,7 @@ impl HttpModelClient {
     }
 
     /// A failure after so many tries, as it is told.
-    fn told(&self, failed: Failed, tries: u32) -> InterpretError {
+    fn told(&self, failed: Failed, tries: u32) -> Failure {
         let at = format!(
             "the model `{}` at `{}`",
             self.settings.model, self.settings.provider
@@ -213,34 +217,39 @@ impl HttpModelClient {
                     }
                     Pause::For(_) | Pause::Unsaid => String::new(),
                 };
-                let told = InterpretError::unavailable(format!(
-                    "{at} answered with status {status}{words}{waited}{tried}"
-                ));
+                let told = Failure::new(
+                    codes::BROWSER_MODEL,
+                    format!("{at} answered with status {status}{words}{waited}{tried}"),
+                );
                 let said = match &error.error_type {
                     Some(kind) => clean(&format!("{kind}: {message}")),
                     None => message,
                 };
                 let told = match said.is_empty() {
-                    true => told.with_llm_error(format!("status {status}")),
-                    false => told.with_llm_error(said),
+                    true => told.with_model_error(format!("status {status}")),
+                    false => told.with_model_error(said),
                 };
                 match self.help(status) {
-                    Some(help) => told.with_help(help),
+                    Some(help) => told.help(help),
                     None => told,
                 }
             }
             Failed::Connection(why) => {
                 let why = clean(&why);
-                InterpretError::unavailable(format!("{at} can't be reached: {why}{tried}"))
-                    .with_llm_error(why)
+                Failure::new(
+                    codes::BROWSER_MODEL,
+                    format!("{at} can't be reached: {why}{tried}"),
+                )
+                .with_model_error(why)
             }
             Failed::Unreadable(why) => {
                 let why = clean(&why);
-                InterpretError::unavailable(format!("{at} returned an unexpected response: {why}"))
-                    .with_llm_error(why)
-                    .with_help(
-                        "check `options.llm.provider` and the base URL: it may speak another API",
-                    )
+                Failure::new(
+                    codes::BROWSER_MODEL,
+                    format!("{at} returned an unexpected response: {why}"),
+                )
+                .with_model_error(why)
+                .help("check `options.llm.provider` and the base URL: it may speak another API")
             }
         }
     }
@@ -266,7 +275,7 @@ impl ModelClient for HttpModelClient {
         self.settings.identity()
     }
 
-    async fn ask(&mut self, conversation: &Conversation<'_>) -> Result<Reply, InterpretError> {
+    async fn ask(&mut self, conversation: &Conversation<'_>) -> Result<Reply, Failure> {
         let mut tries = 1;
         let mut pause = self.settings.pause;
         loop {

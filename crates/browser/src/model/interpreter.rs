@@ -5,9 +5,10 @@ use std::future::Future;
 use cuecard_browser_steps::question::{Prompt, Question, cassette_key};
 
 use super::cassette::{Cassette, ModelIdentity};
-use super::error::{InterpretError, InterpretErrorKind};
 use super::reply::{Conversation, Reply, Turn};
 use super::{AnsweredBy, Interpretation, Interpreter};
+use crate::stage::Failure;
+use cuecard_source::diagnostic::codes;
 
 /// Speaks with a model.
 pub trait ModelClient: Send {
@@ -21,7 +22,7 @@ pub trait ModelClient: Send {
     fn ask(
         &mut self,
         conversation: &Conversation<'_>,
-    ) -> impl Future<Output = Result<Reply, InterpretError>> + Send;
+    ) -> impl Future<Output = Result<Reply, Failure>> + Send;
 }
 
 /// Interprets sentences with a model, a cassette or both.
@@ -70,7 +71,7 @@ impl<C: ModelClient> ModelInterpreter<C> {
         &mut self,
         identity: &ModelIdentity,
         conversation: &Conversation<'_>,
-    ) -> Result<(Reply, AnsweredBy), InterpretError> {
+    ) -> Result<(Reply, AnsweredBy), Failure> {
         let Conversation { prompt, turns } = *conversation;
         let earlier: Vec<String> = turns.iter().map(Turn::earlier).collect();
         let ModelIdentity { dialect, model } = identity;
@@ -99,7 +100,7 @@ impl<C: ModelClient> Interpreter for ModelInterpreter<C> {
         &mut self,
         question: &Question<'_>,
         prompt: &Prompt,
-    ) -> Result<Interpretation, InterpretError> {
+    ) -> Result<Interpretation, Failure> {
         let Some(identity) = self.identity() else {
             return Err(not_configured());
         };
@@ -126,14 +127,14 @@ impl<C: ModelClient> Interpreter for ModelInterpreter<C> {
     }
 }
 
-fn not_configured() -> InterpretError {
-    InterpretError::unavailable("no model is configured").with_help(
+fn not_configured() -> Failure {
+    Failure::new(codes::BROWSER_MODEL, "no model is configured").help(
         "configure one with `options.llm` or `--model`, or rephrase the sentence so that the rules can parse it",
     )
 }
 
 /// No reply can be used.
-fn unusable(turns: &[Turn]) -> InterpretError {
+fn unusable(turns: &[Turn]) -> Failure {
     let why = turns.last().map_or("", |turn| turn.breach.0.as_str());
     let replies = match turns.len() {
         1 => "the model's reply can't be used".to_owned(),
@@ -144,12 +145,12 @@ fn unusable(turns: &[Turn]) -> InterpretError {
         .enumerate()
         .map(|(index, turn)| turn.shown(index + 1))
         .collect();
-    InterpretError::new(
-        InterpretErrorKind::TranslationInvalid,
+    Failure::new(
+        codes::BROWSER_TRANSLATION,
         format!("{replies}: {why}"),
     )
-    .with_llm_error(shown.join("\n"))
-    .with_help(
+    .with_model_error(shown.join("\n"))
+    .help(
         "rephrase the sentence so that the rules can parse it: with the name in quotes and the kind of element",
     )
 }

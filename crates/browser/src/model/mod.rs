@@ -6,7 +6,6 @@
 
 mod cassette;
 mod client;
-mod error;
 mod interpreter;
 mod named;
 mod reply;
@@ -19,9 +18,10 @@ use std::future::Future;
 
 use cuecard_browser_steps::question::{Answer, Prompt, Question};
 
+use crate::stage::Failure;
+
 pub use cassette::{Cassette, CassetteMode, ModelIdentity, cassette_schema};
 pub use client::HttpModelClient;
-pub use error::{InterpretError, InterpretErrorKind};
 pub use interpreter::{ModelClient, ModelInterpreter};
 pub use named::{NamedModel, Place, variable};
 pub use reply::{Conversation, Reply, ReplyCall, Turn};
@@ -57,5 +57,5 @@ pub trait Interpreter: Send {
         &mut self,
         question: &Question<'_>,
         prompt: &Prompt,
-    ) -> impl Future<Output = Result<Interpretation, InterpretError>> + Send;
+    ) -> impl Future<Output = Result<Interpretation, Failure>> + Send;
 }

@@ -55,7 +55,7 @@ impl ParseQuestion<'_> {
         let asked = interpreter.interpret(&question, &prompt);
         let interpretation = match tokio::time::timeout(deadline.left(), asked).await {
             Ok(Ok(interpretation)) => interpretation,
-            Ok(Err(error)) => return Err(error.into()),
+            Ok(Err(error)) => return Err(error),
             Err(_) => {
                 let message = "the model did not answer before the parse timed out";
                 return Err(

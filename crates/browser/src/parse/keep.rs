@@ -45,10 +45,7 @@ pub(super) fn step(
     step.observed.cut = done.cut;
     step.context.dom_structure_snapshot = done.page_text;
     step.context.full_dom_snapshot = done.full_dom;
-    step.translator = Some(match done.translator {
-        Translator::Rules if done.step.meant.is_some() => Translator::Words,
-        translator => translator,
-    });
+    step.translator = Some(done.translator);
     step.index = done.index;
     step.value = match &done.step.assertion {
         Some(assertion) => assertion.expected.clone(),
@@ -71,13 +68,7 @@ pub(super) fn step(
     if let Some(name) = &done.step.whole_name {
         let name = values.with_references_of(&done.action.text, name);
         step.observed.warnings.push(format!(
-            "the words match only part of the name: write '{name}', in quotes"
-        ));
-    }
-    if let Some(words) = &done.step.meant {
-        let words = values.with_references_of(&done.action.text, words);
-        step.observed.warnings.push(format!(
-            "the sentence matches no rule and was matched by its words alone: it refers to the {words}"
+            "the words match only part of the name: write {name}"
         ));
     }
     let refer = |text: &str| values.with_references_of(&done.action.text, text);
@@ -105,9 +96,6 @@ pub(super) fn step(
                 false => finder.identify(*one, phrase),
             });
             if let Some(known) = known {
-                if known.forgets_place && step.translator == Some(Translator::Rules) {
-                    step.translator = Some(Translator::Words);
-                }
                 step.observed.warnings.extend(known.warning);
                 step.selectors = known
                     .selectors

@@ -19,7 +19,7 @@ use cuecard_browser_steps::model::{BrowserScenario, StepsFile};
 use cuecard_browser_steps::question::{Prompt, Question};
 use cuecard_source::value::Json;
 
-use super::model::{InterpretError, Interpretation, Interpreter};
+use super::model::{Interpretation, Interpreter};
 use super::stage::{Failure, Values};
 
 /// What is parsed, and how.
@@ -55,11 +55,7 @@ pub struct Parsed {
 pub struct NoInterpreter;
 
 impl Interpreter for NoInterpreter {
-    async fn interpret(
-        &mut self,
-        _: &Question<'_>,
-        _: &Prompt,
-    ) -> Result<Interpretation, InterpretError> {
+    async fn interpret(&mut self, _: &Question<'_>, _: &Prompt) -> Result<Interpretation, Failure> {
         // It is never given to a parse: that one has no interpreter then.
         std::future::pending().await
     }

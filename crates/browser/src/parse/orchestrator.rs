@@ -18,7 +18,7 @@ use cuecard_source::value::Json;
 use super::ask::{Answered, ParseQuestion};
 use super::keep::{self, Done};
 use super::observer::{Choice, Marked, ParseEvent, ParseObserver, Proposal};
-use super::understand::{Meaning, Reading, hinted, meaning, reading};
+use super::understand::{Meaning, Reading, meaning, reading};
 use super::{ParseRequest, Parsed};
 use crate::model::Interpreter;
 use crate::stage::{
@@ -444,14 +444,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                         candidates,
                         failure,
                     } => (read.ok(), failure, candidates, scene),
-                    Meaning::Absent(failure) => {
-                        // Without a model that is asked next, it is what people read.
-                        let failure = match self.interpreter {
-                            None => hinted(failure, &action.text, self.finder(&scene)),
-                            Some(_) => failure,
-                        };
-                        (read.ok(), failure, Vec::new(), scene)
-                    }
+                    Meaning::Absent(failure) => (read.ok(), failure, Vec::new(), scene),
                 }
             }
         };
@@ -525,7 +518,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                     target: Some(id),
                     step,
                     ..
-                } if step.whole_name.is_some() || step.meant.is_some() => {
+                } if step.whole_name.is_some() => {
                     let address = scene.state.element(*id).map(ElementAddress::of);
                     match (part, address) {
                         (Some((known, until)), Some(address)) if known == address => {

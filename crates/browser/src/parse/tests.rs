@@ -11,13 +11,13 @@ use cuecard_page::dom::DomProcessor;
 use cuecard_page::selector::Finder;
 use cuecard_page::sentences::{Intent, Understanding};
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::codes;
+use cuecard_source::diagnostic::{Code, codes};
 use cuecard_source::value::Redactor;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::WaitPolicy;
-use crate::model::{AnsweredBy, InterpretErrorKind};
+use crate::model::AnsweredBy;
 use crate::stage::{Deadline, Outcome, PageState, Performed, Stage, StageAction, Targets, Values};
 
 /// A stage that shows pages one after the other.
@@ -97,23 +97,18 @@ impl Stage for Scripted {
 }
 
 /// An interpreter with its answers written down: an index to click, or why nothing is done.
-struct Told(Vec<Result<u32, InterpretErrorKind>>, Vec<Prompt>);
+struct Told(Vec<Result<u32, Code>>, Vec<Prompt>);
 
 impl Interpreter for Told {
     async fn interpret(
         &mut self,
         question: &Question<'_>,
         prompt: &Prompt,
-    ) -> Result<Interpretation, InterpretError> {
+    ) -> Result<Interpretation, Failure> {
         self.1.push(prompt.clone());
         let answer = match self.0.remove(0) {
-            Err(kind) => {
-                return Err(InterpretError {
-                    kind,
-                    message: "it says nothing".to_owned(),
-                    help: None,
-                    llm_error: Some("nothing".to_owned()),
-                });
+            Err(code) => {
+                return Err(Failure::new(code, "it says nothing").with_model_error("nothing"));
             }
             Ok(index) => {
                 let (target, _) = question.finder.state.by_index(index).expect("it is there");
@@ -414,7 +409,7 @@ async fn a_model_may_not_choose_outside_of_what_the_words_name() {
 #[tokio::test]
 async fn what_a_models_side_says_stands_in_the_error() {
     let mut stage = Scripted::on(&[&page(LOGIN)]);
-    let mut told = Told(vec![Err(InterpretErrorKind::ModelUnavailable)], Vec::new());
+    let mut told = Told(vec![Err(codes::BROWSER_MODEL)], Vec::new());
     let actions = json!(["enter the shop"]);
     let options = json!({"translator": "model"});
     let parsed = parsed_with(&mut stage, Some(&mut told), &actions, options).await;

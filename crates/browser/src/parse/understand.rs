@@ -87,7 +87,7 @@ pub(super) fn may_be_absent(intent: &Intent) -> bool {
         || intent.step.action_type == ActionKind::Scroll
 }
 
-/// What a sentence means on a page: by what was read of it, else by all of its words.
+/// What a sentence means on a page: by what was read of it, else by the parts of names in it.
 pub(super) fn meaning(
     sentence: &str,
     read: &Result<Box<Intent>, Failure>,
@@ -96,8 +96,7 @@ pub(super) fn meaning(
     let intent = match read {
         Ok(intent) => intent,
         Err(failure) => {
-            let gist = by_gist(sentence, finder);
-            return gist.unwrap_or_else(|| Meaning::Absent(failure.clone()));
+            return in_part(sentence, finder).unwrap_or_else(|| Meaning::Absent(failure.clone()));
         }
     };
     match finder.resolve(intent) {
@@ -116,7 +115,7 @@ pub(super) fn meaning(
             failure: ambiguous(words, &say),
         },
         Translation::NotFound(found) => {
-            by_gist(sentence, finder).unwrap_or_else(|| match may_be_absent(intent) {
+            in_part(sentence, finder).unwrap_or_else(|| match may_be_absent(intent) {
                 true => Meaning::Clear {
                     target: None,
                     to: None,
@@ -137,33 +136,17 @@ pub(super) fn meaning(
     }
 }
 
-/// What a sentence means by all of its words.
-fn by_gist(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
-    let meant = finder.gist(sentence)?;
-    Some(Meaning::Clear {
-        target: Some(meant.target),
-        to: None,
-        step: Box::new(meant.step),
-        intent: None,
-    })
-}
-
-/// A failure that names the words which the page doesn't have, and what could be said.
-pub(super) fn hinted(mut failure: Failure, sentence: &str, finder: Finder<'_>) -> Failure {
-    let hint = finder.hint(sentence);
-    if failure.code == codes::BROWSER_NOT_UNDERSTOOD.name() && !hint.missing.is_empty() {
-        let missing = hint.missing.join("`, `");
-        failure
-            .message
-            .push_str(&format!("; nothing on the page is named `{missing}`"));
-    }
-    let is_said = failure
-        .help
-        .as_ref()
-        .is_some_and(|help| help.starts_with(NEAR));
-    match hint.say {
-        Some(say) if !is_said => failure.help(format!("{NEAR}: {say}")),
-        _ => failure,
+/// What a sentence means that names its element only in part.
+fn in_part(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
+    let intent = finder.read_partially(sentence)?;
+    match finder.resolve(&intent) {
+        Translation::Step { target, to, step } => Some(Meaning::Clear {
+            target,
+            to,
+            step,
+            intent: Some(Box::new(intent)),
+        }),
+        _ => None,
     }
 }
 

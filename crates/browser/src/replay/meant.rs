@@ -1,6 +1,6 @@
 //! What an element was meant by, in the words of the step's sentence.
 
-use cuecard_browser_steps::model::{Fingerprint, TestStep, Translator};
+use cuecard_browser_steps::model::{Fingerprint, TestStep};
 use cuecard_page::sentences::{Phrase, RoleWord, Understanding, Within, understand};
 
 use crate::stage::Values;
@@ -15,8 +15,6 @@ pub(super) fn meant(
 ) -> String {
     let role = fingerprint.map_or("", |known| known.role.as_str());
     let phrase = match understand(&step.description) {
-        // Its form was none on its page.
-        _ if step.translator == Some(Translator::Words) => None,
         Understanding::Understood(intent) if is_destination => intent.to.and_then(|to| to.phrase),
         Understanding::Understood(intent) => intent.phrase,
         Understanding::NotUnderstood { .. } | Understanding::Compound { .. } => None,

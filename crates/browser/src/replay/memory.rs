@@ -7,7 +7,7 @@ use cuecard_browser_steps::model::{
 use cuecard_page::dom::NodeId;
 use cuecard_page::identity::{Remembered, Verdict};
 use cuecard_page::selector::{Finder, Selector};
-use cuecard_page::sentences::{Translation, names_label};
+use cuecard_page::sentences::names_label;
 use cuecard_report::browser_html::BrowserVerdict;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 
@@ -23,8 +23,6 @@ pub(super) struct Memory {
     pub(super) fingerprint: Option<Fingerprint>,
     /// The element in the words of the sentence: `'Delete' button in the 'Bob Brown' row`.
     words: String,
-    /// The sentence, if it was understood by all of its words: each of them must still say that it is this element.
-    sentence: Option<String>,
     /// Whether it is what another one is dragged to.
     is_destination: bool,
     /// What it is dragged to.
@@ -110,12 +108,10 @@ fn memory(
         .filter(|_| !is_beside_label)
         .map(|fingerprint| fingerprint.with_texts(|text| values.in_words(text)));
     let words = meant(step, fingerprint.as_ref(), values, is_destination);
-    let is_by_words = step.translator == Some(Translator::Words);
     Ok(Some(Memory {
         selectors,
         fingerprint,
         words,
-        sentence: is_by_words.then(|| step.description.clone()),
         is_destination,
         to: None,
     }))
@@ -144,37 +140,17 @@ impl Memory {
 
     /// What a page says about each of them; none if it is not known what one was.
     pub(super) fn judge_all(&self, finder: Finder<'_>) -> Option<Vec<Judged>> {
-        self.all()
-            .map(|memory| memory.judge(finder, None))
-            .collect()
+        self.all().map(|memory| memory.judge(finder)).collect()
     }
 
-    /// Whether the element is still there; none if it is not known what it was. `claim` is what must hold of it.
-    pub(super) fn judge(
-        &self,
-        finder: Finder<'_>,
-        claim: Option<&BrowserAssertion>,
-    ) -> Option<Judged> {
+    /// Whether the element is still there; none if it is not known what it was.
+    pub(super) fn judge(&self, finder: Finder<'_>) -> Option<Judged> {
         let fingerprint = self.fingerprint.as_ref()?;
-        let mut verdict = finder.verdict(Remembered {
+        let verdict = finder.verdict(Remembered {
             selectors: &self.selectors,
             fingerprint,
         });
-        let found = match &verdict {
-            Verdict::Renamed { id, .. } => Some(*id),
-            verdict => verdict.target(),
-        };
         let words = &self.words;
-        if let Some(candidates) = self.unsaid(finder, found, claim) {
-            let check = match candidates.len() {
-                1 => "the sentence no longer identifies it",
-                _ => "the sentence now means another element",
-            };
-            verdict = Verdict::Ambiguous {
-                candidates,
-                check: check.to_owned(),
-            };
-        }
         let check = verdict.check();
         let (message, near) = match &verdict {
             Verdict::Same { .. } => (String::new(), Vec::new()),
@@ -205,28 +181,6 @@ impl Memory {
             message,
             selector: first.unwrap_or_default(),
         })
-    }
-
-    /// What was found, and what the sentence means by now, if that is not the same element. Nothing for sentences that
-    /// were read in a form: what such a sentence names is remembered by itself.
-    fn unsaid(
-        &self,
-        finder: Finder<'_>,
-        found: Option<NodeId>,
-        claim: Option<&BrowserAssertion>,
-    ) -> Option<Vec<NodeId>> {
-        let (sentence, found) = (self.sentence.as_ref()?, found?);
-        let meant = match finder.translate(sentence) {
-            Translation::Step { target, .. } => target,
-            _ => None,
-        };
-        // A claim that is not true of it means nothing any more: that it is not true is told by itself.
-        let is_untrue = |claim: &BrowserAssertion| !finder.holds(claim, &[found]).holds;
-        if meant == Some(found) || (meant.is_none() && claim.is_some_and(is_untrue)) {
-            return None;
-        }
-        let meant = meant.filter(|meant| *meant != found);
-        Some(std::iter::once(found).chain(meant).collect())
     }
 
     /// The step with the name that something else has by now, for a person to accept. None for an assertion, which could

@@ -5,6 +5,7 @@ use std::time::Duration;
 use cuecard_browser_steps::format::step_span;
 use cuecard_browser_steps::model::{BrowserResult, browser_opened, browser_opening};
 use cuecard_browser_steps::model::{Observed, OnFailure};
+use cuecard_page::dom::MASK;
 use cuecard_source::diagnostic::{Diagnostic, codes, find_code};
 use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::{EventData, Log, StepStatus};
@@ -19,7 +20,7 @@ use crate::stage::{Deadline, Failure, Stage};
 use cuecard_runtime::tap::Recorder;
 
 /// How long the first page may take.
-pub(super) const OPENING: Duration = Duration::from_secs(30);
+const OPENING: Duration = Duration::from_secs(30);
 
 /// Plays the steps in range to the end, or until one fails, or until `stop` is cancelled. `told` hears of each step,
 /// also of those that did not run. The browser stays up: ending it is the caller's.
@@ -187,7 +188,7 @@ fn beginning<'a>(replay: &'a Replay<'_>) -> (&'a str, &'a Observed) {
     let ended = before.and_then(|step| Some((step.observed.url.as_deref()?, &step.observed)));
     ended
         // What stood in the place of a mask is not known.
-        .filter(|(url, _)| !url.contains("***"))
+        .filter(|(url, _)| !url.contains(MASK))
         .unwrap_or((&replay.steps.url, &replay.steps.observed))
 }
 

@@ -91,9 +91,7 @@ impl Targets for Remembering<'_> {
             return Lookup::default();
         };
         let is_count = self.assertion_kind() == Some(AssertKind::Count);
-        let claim = self.step.assertion.as_ref();
-        let claim = claim.map(|claim| self.values.assertion(claim));
-        let judged = memory.judge(finder, claim.as_ref());
+        let judged = memory.judge(finder);
         let Some(judged) = judged.filter(|_| !is_count) else {
             return match &mut self.words_of_many {
                 Some(words) => words.find(finder),

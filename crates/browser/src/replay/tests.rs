@@ -597,7 +597,7 @@ fn references_stand_for_values_in_what_is_remembered_and_what_is_proposed() {
     let proposed = |name: &str| {
         let now = page(&[(name, "buy")]);
         let finder = Finder::new(&now.state, "data-testid");
-        let judged = memory.judge(finder, None).expect("a verdict");
+        let judged = memory.judge(finder).expect("a verdict");
         let cuecard_page::identity::Verdict::Renamed { id, check } = &judged.verdict else {
             panic!("{judged:?}");
         };

@@ -1,9 +1,8 @@
-//! Looks whether the pages still have what steps remember. It opens addresses and follows links, and changes nothing.
+//! Looks whether the pages still have what steps remember. It opens addresses, and changes nothing.
 //!
 //! A step is put off as long as what comes after it can be seen on the page as it is. When something can't, or the step
-//! led to another page when it was made, what was put off is done, in order, if it only looks: a link is followed by
-//! opening its address. What could change something is done only if that was asked for; else it ends the look at that
-//! page, which goes on where the steps open an address.
+//! led to another page when it was made, what was put off is done, in order, if it only looks. What could change something
+//! is done only if that was asked for; else it ends the look at that page, which goes on where the steps open an address.
 
 use std::time::Duration;
 
@@ -14,17 +13,15 @@ use cuecard_page::selector::Finder;
 use cuecard_report::browser_html::BrowserStep;
 use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::StepStatus;
-use reqwest::Url;
 use tokio_util::sync::CancellationToken;
 
 use super::inspector::PageInspector;
 use super::memory::{Judged, Memory};
-use super::play::{OPENING, diagnostic, open};
+use super::play::{diagnostic, open};
 use super::seek::{seek, worst};
 use super::step::{Ended, play_step};
 use super::told::{shown, step_error};
 use super::{Replay, Replayed};
-use crate::WaitPolicy;
 use crate::stage::{Deadline, Failure, Stage};
 use cuecard_runtime::tap::Recorder;
 
@@ -211,20 +208,12 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         for place in std::mem::take(&mut self.pending) {
             let step = &self.replay.steps.test_steps[place];
             if !self.acts && !only_looks(step) {
-                match self.link(place).await {
-                    Some(url) => {
-                        self.follow(place, &url).await?;
-                        continue;
-                    }
-                    None => {
-                        self.is_stuck = true;
-                        self.steps[place].told.notes.push(
-                            "not performed, since it could change something; dependent steps are not checked (use `--act` to perform it)"
-                                .to_owned(),
-                        );
-                        return Some(());
-                    }
-                }
+                self.is_stuck = true;
+                self.steps[place].told.notes.push(
+                    "not performed, since it could change something; dependent steps are not checked (use `--act` to perform it)"
+                        .to_owned(),
+                );
+                return Some(());
             }
             let Ended {
                 status,
@@ -267,46 +256,6 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
             if !healed.is_empty() && !self.replayed.healed.iter().any(is_known) {
                 self.replayed.summary.healed += 1;
                 self.replayed.healed.extend(healed);
-            }
-        }
-        Some(())
-    }
-
-    /// The address of another page that a click would open, if its element is a link.
-    async fn link(&mut self, place: usize) -> Option<String> {
-        let step = &self.replay.steps.test_steps[place];
-        if step.action != ActionKind::Click {
-            return None;
-        }
-        let memory = self.replay.memories.of(place)?;
-        let scene = self.stage.look().await.ok()?;
-        let finder = Finder::new(&scene.state, &self.replay.options.test_id_attribute);
-        let target = memory.judge(finder, None)?.verdict.target()?;
-        let element = scene.state.element(target)?;
-        let href = element
-            .attribute("href")
-            .filter(|_| element.tag_name == "a")?;
-        let here = Url::parse(&scene.state.page.url).ok()?;
-        let mut there = here.join(href).ok()?;
-        there.set_fragment(None);
-        let mut page = here;
-        page.set_fragment(None);
-        let is_page = matches!(there.scheme(), "http" | "https")
-            && there != page
-            && element.scope.is_empty()
-            && !may_change(&there, &element.name);
-        is_page.then(|| there.to_string())
-    }
-
-    /// Opens the address of a link.
-    async fn follow(&mut self, place: usize, url: &str) -> Option<()> {
-        let deadline = self.whole.and(OPENING);
-        match self.stage.open(url, WaitPolicy::Whole, deadline).await {
-            Ok(_) => self.steps[place].was_done = true,
-            Err(failure) => {
-                self.is_stuck = true;
-                self.fail(Some(place), &failure);
-                return (!failure.is_final()).then_some(());
             }
         }
         Some(())
@@ -410,85 +359,6 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         };
         if self.replayed.failure.is_none() {
             self.replayed.failure = Some(diagnostic(self.replay, place, failure));
-        }
-    }
-}
-
-/// Words of addresses and links behind which something changes although no form is sent: `/logout`, `/items/3/delete`.
-const CHANGING: &[&str] = &[
-    "accept",
-    "activate",
-    "add",
-    "approve",
-    "archive",
-    "book",
-    "buy",
-    "cancel",
-    "clear",
-    "confirm",
-    "deactivate",
-    "decline",
-    "delete",
-    "destroy",
-    "disable",
-    "discard",
-    "dismiss",
-    "empty",
-    "enable",
-    "follow",
-    "join",
-    "leave",
-    "like",
-    "logoff",
-    "logout",
-    "pay",
-    "publish",
-    "reject",
-    "remove",
-    "reset",
-    "restore",
-    "revoke",
-    "signout",
-    "start",
-    "stop",
-    "subscribe",
-    "unfollow",
-    "unsubscribe",
-    "upgrade",
-    "vote",
-];
-
-/// Whether opening the address of a link may change something, by what it and the link are called.
-fn may_change(address: &Url, name: &str) -> bool {
-    const OUT: &[&str] = &["log", "sign"];
-    let query = address.query().unwrap_or_default();
-    [address.path(), query, name].into_iter().any(|text| {
-        let text = text.to_lowercase();
-        let words = text.split(|sign: char| !sign.is_alphanumeric());
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        let is_out = |pair: &[&str]| OUT.contains(&pair[0]) && matches!(pair[1], "out" | "off");
-        words.iter().any(|word| CHANGING.contains(word)) || words.windows(2).any(is_out)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_that_change_something_are_told_by_their_words() {
-        for (address, name, changes) in [
-            ("http://shop.example/logout", "Bye", true),
-            ("http://shop.example/delete?id=1", "x", true),
-            ("http://shop.example/items/3?action=remove", "x", true),
-            ("http://shop.example/3", "Sign out", true),
-            ("http://shop.example/unsubscribe?u=1", "No more mail", true),
-            ("http://shop.example/users/list", "Users", false),
-            ("http://shop.example/address", "Addresses", false),
-            ("http://shop.example/blog", "Log", false),
-        ] {
-            let url = Url::parse(address).expect("an address");
-            assert_eq!(may_change(&url, name), changes, "{address} {name}");
         }
     }
 }

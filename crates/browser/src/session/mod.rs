@@ -11,12 +11,10 @@ use cuecard_browser_steps::model as file;
 
 pub use values::{Bound, Declared, Missing, bind};
 
-use super::error::{no_display, not_built_in};
+use super::failure::{no_display, not_built_in};
 use super::stage::{Failure, LiveStage, StageSettings, Values};
 use super::storage_state::StorageFile;
-use super::{
-    BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, Looked, OnDialog, PageDefaults,
-};
+use super::{BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, Looked};
 use cuecard_runtime::browsers::Mode;
 use cuecard_runtime::policy::Policy;
 
@@ -91,11 +89,11 @@ impl Session<'_> {
     /// When a program is missing or doesn't start: what was looked for, and the command that brings it.
     pub async fn start(self) -> Result<LiveStage, Failure> {
         if cfg!(not(feature = "browser")) {
-            return Err(not_built_in().into());
+            return Err(not_built_in());
         }
         let program = self.program;
         if program.is_headed && !has_display(self.environment) {
-            return Err(no_display("neither DISPLAY nor WAYLAND_DISPLAY is set").into());
+            return Err(no_display("neither DISPLAY nor WAYLAND_DISPLAY is set"));
         }
         let tools = BrowserTools::find(&Looked {
             environment: self.environment,
@@ -108,15 +106,7 @@ impl Session<'_> {
             },
         })?;
         let mut options = BrowserOptions::new(tools, self.downloads);
-        options.page = PageDefaults {
-            viewport: (self.options.viewport.width, self.options.viewport.height),
-            locale: self.options.locale.clone(),
-            timezone: self.options.timezone.clone(),
-        };
-        options.on_dialog = match self.options.on_dialog {
-            file::OnDialog::Dismiss => OnDialog::Dismiss,
-            file::OnDialog::Accept => OnDialog::Accept,
-        };
+        options.page = self.options.clone();
         options.is_headed = program.is_headed;
         options.slow_motion = program.slow_motion;
         options.devtools_address = program.devtools_address;

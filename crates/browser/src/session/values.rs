@@ -1,5 +1,6 @@
 //! Binds the variables and secrets of a file: what it says, then what the user gave, the later the stronger.
 
+use cuecard_browser_steps::format::references;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_source::value::{Json, as_text, is_credential};
 use cuecard_tool_call::script::{Given, short_secret};
@@ -51,7 +52,12 @@ pub fn bind(
         declared.variables.iter().any(|(known, _)| *known == name)
             || declared.secrets.iter().any(|secret| secret == name)
     };
-    let refers = |name: &str| declared.texts.iter().any(|text| has_reference(text, name));
+    let refers = |name: &str| {
+        declared
+            .texts
+            .iter()
+            .any(|text| references(text).contains(&name))
+    };
     let is_known = |name: &str| is_declared(name) || refers(name);
     let (marked, unknown_secrets): (Vec<String>, Vec<String>) =
         marked.iter().cloned().partition(|name| is_known(name));
@@ -125,21 +131,6 @@ pub fn bind(
     }
 }
 
-fn has_reference(text: &str, name: &str) -> bool {
-    let mut rest = text;
-    while let Some(start) = rest.find("{{") {
-        let inner = &rest[start + 2..];
-        let Some(end) = inner.find("}}") else {
-            return false;
-        };
-        if inner[..end].trim() == name {
-            return true;
-        }
-        rest = &inner[end + 2..];
-    }
-    false
-}
-
 fn unknown(name: &str, declared: &Declared<'_>) -> Diagnostic {
     let known = declared
         .variables
@@ -206,7 +197,7 @@ mod tests {
             "eve 7 true 482913 x99zzz {{NO}}"
         );
         let shown = bound.values.in_words("{{PIN}} {{CODE}} {{API_TOKEN}}");
-        assert_eq!(shown, "*** *** ***");
+        assert_eq!(shown, "***PIN*** ***CODE*** ***API_TOKEN***");
         assert_eq!(bound.values.variables().len(), 3);
         let messages: Vec<&str> = bound
             .diagnostics

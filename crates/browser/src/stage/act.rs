@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use cuecard_browser_steps::model::{ActionKind, Direction, InputValue, WaitFor};
 use cuecard_page::dom::{DomElement, DomKind, DomState, State};
-use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{SHORTEST_SECRET, Text, as_text};
 use reqwest::Url;
 
 use super::live::{BETWEEN, Before, LiveStage};
 use super::{ActionTarget, Deadline, Failure, Outcome, PageState, Performed, StageAction, Targets};
-use crate::error::{BrowserError, BrowserErrorKind};
 use crate::{ClickKind, ElementAddress, Guard, Loaded, Navigation, SearchMove, WaitPolicy};
+use cuecard_source::diagnostic::codes;
 
 /// How many times a scroll in search of an element goes on, each way.
 const MOST_SCROLLS: usize = 50;
@@ -145,7 +144,7 @@ impl LiveStage {
                 Some(refusal) => {
                     Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help)
                 }
-                None => error.into(),
+                None => error,
             };
             return Err(self.masked(failure));
         }
@@ -241,10 +240,10 @@ impl LiveStage {
         }
         match self.bridge.fill(&aim.address, &text, limit).await {
             Ok(()) => Ok(()),
-            Err(error) if error.kind == BrowserErrorKind::ValueRejected => {
+            Err(error) if error.is(codes::BROWSER_VALUE) => {
                 Err(self.rejected(aim, &written, error).await)
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 
@@ -253,14 +252,13 @@ impl LiveStage {
         &mut self,
         aim: &ActionTarget,
         written: &str,
-        error: BrowserError,
+        mut failure: Failure,
     ) -> Failure {
         let is_open = !self.settings.values.refers_to_secret(written) && !self.is_secret_field(aim);
         let holds = match is_open {
             true => self.bridge.extract(&aim.address, BETWEEN * 10).await.ok(),
             false => None,
         };
-        let mut failure = Failure::from(error);
         if let Some(holds) = holds {
             let (typed, holds) = (self.settings.values.fill(written), self.told(&holds));
             failure.message = format!("`{typed}` was typed, but the field holds `{holds}`");
@@ -302,10 +300,9 @@ impl LiveStage {
                 .help("click it, and then click the option"));
         }
         let option = self.settings.values.fill(&text_of(deed));
-        Ok(self
-            .bridge
+        self.bridge
             .select(&aim.address, &option, deed.limits.action)
-            .await?)
+            .await
     }
 
     async fn extract(&mut self, deed: &StageAction<'_>) -> Result<Outcome, Failure> {
@@ -382,7 +379,7 @@ impl LiveStage {
         };
         let address = ElementAddress::of(element);
         let scrolled = self.bridge.scroll_to(&address, deed.limits.action).await;
-        scrolled.map_err(|error| self.masked(error.into()))?;
+        scrolled.map_err(|error| self.masked(error))?;
         let outcome = self.settled(before, WaitPolicy::Whole, false).await?;
         // Where it is has changed, and what stands around it.
         let after = self.peek().await?;

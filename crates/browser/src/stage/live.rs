@@ -5,18 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_browser_steps::model::{ActionKind, Dialog, Download, Observed};
-use cuecard_page::dom::{DomError, DomKind, DomProcessor, DomState};
+use cuecard_page::dom::{DomError, DomKind, DomProcessor, DomState, MASK};
 use cuecard_page::selector::Finder;
 use cuecard_page::text::TextOptions;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::cut;
 
-use super::values::MASK;
 use super::visible_names::VisibleNames;
 use super::{
     Deadline, Failure, Outcome, PageState, Performed, Stage, StageAction, Targets, Values,
 };
-use crate::error::BrowserErrorKind;
 use crate::{BrowserBridge, CaptureOptions, ElementAddress, WaitOutcome, WaitPolicy};
 use cuecard_runtime::policy::Policy;
 
@@ -74,7 +72,7 @@ impl LiveStage {
         Self {
             processor: DomProcessor::new(
                 settings.capture.test_id_attribute.as_str(),
-                settings.values.redactor().clone(),
+                settings.values.masks().clone(),
             ),
             bridge,
             settings,
@@ -104,7 +102,7 @@ impl LiveStage {
             Err(failure) => return Err(failure),
         };
         let picture = self.bridge.screenshot_hiding(&hidden).await;
-        picture.map_err(|error| self.masked(error.into()))
+        picture.map_err(|error| self.masked(error))
     }
 
     /// The scene that was looked at last, as text.
@@ -145,11 +143,11 @@ impl LiveStage {
             match tokio::time::timeout(CAPTURE, capture).await {
                 Ok(Ok(text)) => break text,
                 // A page that is just being replaced can't be read; the next one can.
-                Ok(Err(error)) if tries < TRIES && may_pass(error.kind) => {
+                Ok(Err(error)) if tries < TRIES && may_pass(&error) => {
                     tries += 1;
                     tokio::time::sleep(BETWEEN).await;
                 }
-                Ok(Err(error)) => return Err(self.masked(error.into())),
+                Ok(Err(error)) => return Err(self.masked(error)),
                 Err(_) => return Err(hangs()),
             }
         };
@@ -177,7 +175,7 @@ impl LiveStage {
     /// Learns that a text that was typed must not be told.
     pub(super) fn hide(&mut self, text: &str) {
         self.settings.values.hide(text);
-        self.processor.add_secrets([text.to_owned()]);
+        self.processor.hide(text);
     }
 
     /// A failure whose texts hold no secret.
@@ -237,7 +235,7 @@ impl LiveStage {
             return Err(hangs());
         };
         let settled = settled.map_err(|error| {
-            let mut failure = self.masked(error.into());
+            let mut failure = self.masked(error);
             failure.has_acted = true;
             failure
         })?;
@@ -292,13 +290,12 @@ impl LiveStage {
             settle: settled.map(|settled| settled.name().to_owned()),
             dialogs: dialogs
                 .map(|dialog| Dialog {
-                    kind: dialog.kind,
                     message: values.mask(&dialog.message),
-                    accepted: dialog.accepted,
                     default_value: dialog
                         .default_value
                         .as_deref()
                         .map(|text| values.mask(text)),
+                    ..dialog
                 })
                 .collect(),
             downloads,
@@ -385,11 +382,8 @@ fn hangs() -> Failure {
 }
 
 /// Whether a capture that failed so may work in a moment.
-fn may_pass(kind: BrowserErrorKind) -> bool {
-    matches!(
-        kind,
-        BrowserErrorKind::ElementNotFound | BrowserErrorKind::Timeout
-    )
+fn may_pass(error: &Failure) -> bool {
+    error.is(codes::BROWSER_TIMEOUT) || (error.is(codes::BROWSER_NOT_FOUND) && !error.was_replaced)
 }
 
 fn dom_failure(error: &DomError) -> Failure {

@@ -12,9 +12,10 @@ mod targets;
 mod values;
 mod visible_names;
 
+pub use crate::failure::Failure;
 pub use action::{ActionTarget, Limits, StageAction};
 pub use live::{LiveStage, StageSettings};
-pub use outcome::{Failure, Outcome, PageState, Performed};
+pub use outcome::{Outcome, PageState, Performed};
 pub use targets::{ByIdentity, ByPhrase, ambiguous, choices, with_values};
 pub use values::Values;
 

@@ -2,18 +2,16 @@
 
 use cuecard_browser_steps::format::references;
 use cuecard_browser_steps::model::BrowserAssertion;
+use cuecard_page::dom::Masks;
 use cuecard_page::{with_references, without_references};
 use cuecard_source::value::{Json, Origin, Piece, Redactor, Text};
-
-/// Stands where a secret stood.
-pub(super) const MASK: &str = "***";
 
 /// Values by name.
 #[derive(Clone, Default)]
 pub struct Values {
     variables: Vec<(String, String)>,
     secrets: Vec<(String, String)>,
-    redactor: Redactor,
+    masks: Masks,
 }
 
 /// Names only: values may be secret.
@@ -34,7 +32,7 @@ impl Values {
     /// Values of variables, and of secrets, each with its name.
     pub fn new(variables: Vec<(String, String)>, secrets: Vec<(String, String)>) -> Self {
         Self {
-            redactor: Redactor::new(secrets.iter().map(|(_, value)| value.clone())),
+            masks: Masks::new(&secrets),
             variables,
             secrets,
         }
@@ -48,7 +46,7 @@ impl Values {
 
     /// Learns something that must not be told though it has no name, such as a password that stands in a sentence.
     pub fn hide(&mut self, text: &str) {
-        self.redactor.add([text.to_owned()]);
+        self.masks.hide(text);
     }
 
     /// The variables, without the secrets.
@@ -56,9 +54,14 @@ impl Values {
         &self.variables
     }
 
+    /// What puts masks in the place of secrets.
+    pub fn masks(&self) -> &Masks {
+        &self.masks
+    }
+
     /// What takes secrets out.
     pub fn redactor(&self) -> &Redactor {
-        &self.redactor
+        self.masks.redactor()
     }
 
     /// A text as it would stand on a page whose secrets are masked: with values for references, and the mask for
@@ -139,7 +142,7 @@ impl Values {
 
     /// A text that came from a page, with secrets masked.
     pub fn mask(&self, text: &str) -> String {
-        self.redactor.text_with(text, MASK).into_owned()
+        self.masks.text(text).into_owned()
     }
 }
 
@@ -164,9 +167,9 @@ mod tests {
     fn what_is_typed_has_values_and_what_is_compared_has_masks() {
         let values = values();
         assert_eq!(values.fill("{{USER}}:{{ PIN }}"), "ana:hunter2");
-        assert_eq!(values.in_words("{{USER}}:{{PIN}}"), "ana:***");
+        assert_eq!(values.in_words("{{USER}}:{{PIN}}"), "ana:***PIN***");
         assert!(values.refers_to_secret("x{{PIN}}") && !values.refers_to_secret("{{USER}}"));
-        assert_eq!(values.mask("say hunter2"), "say ***");
+        assert_eq!(values.mask("say hunter2"), "say ***PIN***");
         assert_eq!(values.with_references("Hello ana"), "Hello {{USER}}");
         let of = |sentence| values.with_references_of(sentence, "Hello ana");
         assert_eq!(of("click '{{USER}}'"), "Hello {{USER}}");

@@ -29,7 +29,7 @@ use cuecard_browser_steps::model::{
     ActionKind, BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, Translator, step_id,
 };
 use cuecard_page::selector::Finder;
-use cuecard_page::sentences::{Translation, Understanding, understand};
+use cuecard_page::sentences::{Intent, Translation, Understanding, understand};
 use cuecard_report::browser_html::BrowserStep;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap::Recorder;
@@ -511,28 +511,24 @@ fn understood(
     place: usize,
 ) -> Option<(TestStep, ElementAddress)> {
     let finder = Finder::new(&scene.state, TEST_ID);
+    let meant = |intent: Intent| match finder.resolve(&intent) {
+        Translation::Step {
+            step,
+            target: Some(id),
+            ..
+        } => Some(Ok((*step, id, intent.phrase))),
+        Translation::NotFound(_) => None,
+        _ => Some(Err(())),
+    };
     let read = match understand(action) {
-        Understanding::Understood(intent) => match finder.resolve(&intent) {
-            Translation::Step {
-                step,
-                target: Some(id),
-                ..
-            } => Some((*step, id, intent.phrase)),
-            Translation::NotFound(_) => None,
-            _ => return None,
-        },
+        Understanding::Understood(intent) => meant(*intent),
         Understanding::NotUnderstood { .. } => None,
         Understanding::Compound { .. } => return None,
     };
-    let translator = match read {
-        Some(_) => Translator::Rules,
-        None => Translator::Words,
+    let (step, id, phrase) = match read {
+        Some(read) => read.ok()?,
+        None => meant(finder.read_partially(action)?)?.ok()?,
     };
-    let by_words = || {
-        let meant = finder.gist(action)?;
-        Some((meant.step, meant.target, None))
-    };
-    let (step, id, phrase) = read.or_else(by_words)?;
     let is_ordered = phrase
         .as_ref()
         .is_some_and(|phrase| phrase.position.is_some())
@@ -546,10 +542,7 @@ fn understood(
     let mut kept = TestStep::new(step_id(url, place, action), action, step.action_type);
     kept.selectors = known.selectors.iter().map(ToString::to_string).collect();
     kept.selector = kept.selectors.first().cloned();
-    kept.translator = Some(match known.forgets_place {
-        true => Translator::Words,
-        false => translator,
-    });
+    kept.translator = Some(Translator::Rules);
     kept.fingerprint = Some(known.fingerprint);
     kept.value = step
         .input_value

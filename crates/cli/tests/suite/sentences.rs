@@ -190,11 +190,11 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
     }
 }
 
-/// A sentence that is understood by its words alone means nothing with one more that is nowhere on the page, wherever it
+/// A sentence that names its element in part means nothing with one more that is nowhere on the page, wherever it
 /// stands.
 fn says_too_much(state: &DomState, sentence: &str, counts: &mut Counts) {
     let finder = Finder::new(state, TEST_ID);
-    if finder.gist(sentence).is_none() {
+    if finder.read_partially(sentence).is_none() {
         return;
     }
     let is_quote = |sign: char| matches!(sign, '\'' | '"' | '“' | '”');
@@ -209,8 +209,8 @@ fn says_too_much(state: &DomState, sentence: &str, counts: &mut Counts) {
         }
         let longer = format!("{} zebra{}", &sentence[..at], &sentence[at..]);
         counts.too_many += 1;
-        if let Some(meant) = finder.gist(&longer) {
-            let words = finder.in_words(meant.target);
+        if let Some(meant) = finder.read_partially(&longer) {
+            let words = meant.step.whole_name.unwrap_or_default();
             counts
                 .wrong
                 .push(format!("{longer}\n    is taken for {words}"));

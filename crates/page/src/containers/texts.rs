@@ -145,16 +145,25 @@ impl Finder<'_> {
                 false => around(&|outer| is_cell(&outer.role)),
             };
             let is_headed = is_heading || around(&|outer| outer.role == "heading").is_some();
-            texts.push(ContainedText {
-                text,
-                at: match (is_headed, cell) {
-                    (true, _) => TextPlace::Heading,
-                    (false, Some(_)) => TextPlace::Cell,
-                    (false, None) => TextPlace::Text,
-                },
-                element: id,
-                cell,
-            });
+            let stands = match (is_headed, cell) {
+                (true, _) => TextPlace::Heading,
+                (false, Some(_)) => TextPlace::Cell,
+                (false, None) => TextPlace::Text,
+            };
+            // Words that other elements stand between are also known by themselves.
+            let own = self.own_text(id).map(|own| own.text);
+            let own = own.filter(|own| stands == TextPlace::Text && *own != text);
+            texts.extend(
+                [Some(text), own]
+                    .into_iter()
+                    .flatten()
+                    .map(|text| ContainedText {
+                        text,
+                        at: stands,
+                        element: id,
+                        cell,
+                    }),
+            );
         }
         texts
     }

@@ -59,6 +59,7 @@ mod wire;
 
 pub use join::{CapturedDocument, Owner, join};
 pub use processor::{DomError, DomProcessor};
+pub use secrets::{MASK, Masks};
 pub use state::{
     DomElement, DomKind, DomNode, DomState, DomText, Evidence, FrameInfo, Happened, HopKind,
     NodeId, PageInfo, Rect, ScopeHop, SelectOption, SelectorMap, State, States, TabInfo, TopBasis,

@@ -6,11 +6,10 @@ use std::fmt;
 
 use super::decode::decode;
 use super::novelty::Seen;
-use super::secrets::{address, hide_value, is_secret_field, mask, mask_element};
+use super::secrets::{Masks, address, hide_value, is_secret_field, mask, mask_element};
 use super::state::{DomElement, DomKind, DomNode, DomState, Evidence, NodeId, PageInfo, TabInfo};
 use super::wire::{self, Capture};
 use crate::snapshot::single_spaces;
-use cuecard_source::value::Redactor;
 
 /// A page has at most this many elements, and a capture this many nodes, documents and bytes.
 pub(super) const MOST_ELEMENTS: usize = 50_000;
@@ -76,7 +75,7 @@ impl std::error::Error for DomError {}
 #[derive(Debug, Clone)]
 pub struct DomProcessor {
     test_id_attribute: String,
-    secrets: Redactor,
+    secrets: Masks,
     /// Fields that were secret once in this run, by document and address or by node.
     secret_fields: HashSet<(String, String)>,
     secret_nodes: HashSet<u64>,
@@ -85,19 +84,19 @@ pub struct DomProcessor {
 
 impl DomProcessor {
     /// A processor that knows these secrets. `test_id_attribute` is the attribute that tests name elements by.
-    pub fn new(test_id_attribute: impl Into<String>, secrets: Redactor) -> Self {
+    pub fn new(test_id_attribute: impl Into<String>, secrets: impl Into<Masks>) -> Self {
         Self {
             test_id_attribute: test_id_attribute.into(),
-            secrets,
+            secrets: secrets.into(),
             secret_fields: HashSet::new(),
             secret_nodes: HashSet::new(),
             previous: None,
         }
     }
 
-    /// Learns more secrets.
-    pub fn add_secrets(&mut self, secrets: impl IntoIterator<Item = String>) {
-        self.secrets.add(secrets);
+    /// Learns a secret without a name.
+    pub fn hide(&mut self, text: &str) {
+        self.secrets.hide(text);
     }
 
     /// Decodes a capture: masks secrets, gives indexes, and marks what is new since the previous one.

@@ -6,8 +6,61 @@ use std::borrow::Cow;
 use super::state::{DomElement, HopKind, ScopeHop};
 use cuecard_source::value::Redactor;
 
-/// What stands where a secret stood in a page's text.
-pub(super) const MASK: &str = "***";
+/// What stands where a secret stood in a text, and begins the masks of those with names.
+pub const MASK: &str = "***";
+
+/// Puts a mask in the place of each secret: `***PIN***` for one with a name, so that two secrets are never equal.
+#[derive(Debug, Clone, Default)]
+pub struct Masks {
+    named: Vec<(Redactor, String)>,
+    all: Redactor,
+}
+
+impl Masks {
+    /// Of secrets by their names.
+    pub fn new(secrets: &[(String, String)]) -> Self {
+        let mut longest_first: Vec<&(String, String)> = secrets.iter().collect();
+        longest_first.sort_by_key(|(name, value)| (std::cmp::Reverse(value.len()), name));
+        let named = longest_first.into_iter();
+        Self {
+            named: named
+                .map(|(name, value)| (Redactor::new([value.clone()]), format!("***{name}***")))
+                .collect(),
+            all: Redactor::new(secrets.iter().map(|(_, value)| value.clone())),
+        }
+    }
+
+    /// Learns a secret without a name.
+    pub fn hide(&mut self, text: &str) {
+        self.all.add([text.to_owned()]);
+    }
+
+    /// The secrets without their names, for texts that are not compared.
+    pub fn redactor(&self) -> &Redactor {
+        &self.all
+    }
+
+    /// A text with masks in it.
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !self.all.finds(text) {
+            return Cow::Borrowed(text);
+        }
+        let mut masked = text.to_owned();
+        for (secret, mask) in &self.named {
+            masked = secret.text_with(&masked, mask).into_owned();
+        }
+        Cow::Owned(self.all.text_with(&masked, MASK).into_owned())
+    }
+}
+
+impl From<Redactor> for Masks {
+    fn from(all: Redactor) -> Self {
+        Self {
+            named: Vec::new(),
+            all,
+        }
+    }
+}
 
 /// Whether a field is for something that nobody may read.
 pub(super) fn is_secret_field(element: &DomElement) -> bool {
@@ -36,13 +89,10 @@ pub(super) fn hide_value(element: &mut DomElement) {
 }
 
 /// Removes known secrets from everything about an element that is text.
-pub(super) fn mask_element(element: &mut DomElement, secrets: &Redactor) {
-    if secrets.is_empty() {
-        return;
-    }
+pub(super) fn mask_element(element: &mut DomElement, secrets: &Masks) {
     if element
         .attribute("value")
-        .is_some_and(|value| secrets.finds(value))
+        .is_some_and(|value| secrets.all.finds(value))
     {
         hide_value(element);
         element.filled = Some(true);
@@ -60,8 +110,8 @@ pub(super) fn mask_element(element: &mut DomElement, secrets: &Redactor) {
 }
 
 /// Replaces known secrets in a text.
-pub(super) fn mask(text: &mut String, secrets: &Redactor) {
-    if let Cow::Owned(masked) = secrets.text_with(text, MASK) {
+pub(super) fn mask(text: &mut String, secrets: &Masks) {
+    if let Cow::Owned(masked) = secrets.text(text) {
         *text = masked;
     }
 }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::testing::{capture, page, processor};
-use super::{DomElement, DomError, DomKind, DomProcessor, DomState, HopKind, State};
+use super::{DomElement, DomError, DomKind, DomProcessor, DomState, HopKind, Masks, NodeId, State};
 use cuecard_source::value::Redactor;
 
 fn named<'a>(state: &'a DomState, name: &str) -> &'a DomElement {
@@ -337,4 +337,15 @@ fn recorded_states_hold_no_secret() {
         "{text}"
     );
     assert_eq!(text.matches("\"filled\":true").count(), 2);
+}
+
+#[test]
+fn two_secrets_are_never_equal() {
+    let secret = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let masks = Masks::new(&[secret("PIN", "482913"), secret("CODE", "482913-99")]);
+    let mut processor = DomProcessor::new("data-testid", masks);
+    let lines = "p | 482913-99\np | 482913\np | ***";
+    let state = processor.read(&capture(lines)).expect("a capture");
+    let text = state.visible_text(NodeId(0));
+    assert_eq!(text, "***CODE******PIN******");
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::fingerprint::LONGEST_TEXT;
+use crate::containers::holds_value;
 use crate::describe::is_frame;
 use crate::dom::{DomElement, DomKind, NodeId};
 use crate::selector::{CONTAINERS, Finder};
@@ -30,6 +31,7 @@ impl Finder<'_> {
     /// the one that people act on is called by it, else the innermost.
     pub(super) fn text_for_name(&self, id: NodeId, element: &DomElement) -> Option<String> {
         let is_nameable = element.name.is_empty()
+            && !holds_value(element)
             && !CONTAINERS.contains(&element.role.as_str())
             && !TEXTLESS.contains(&element.tag_name.as_str());
         let text = is_nameable.then(|| self.label_on(id)).flatten()?;

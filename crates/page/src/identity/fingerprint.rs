@@ -1,14 +1,14 @@
 //! What is remembered of an element to know it again.
 
 use super::gate::{Remembered, Verdict};
-use crate::containers::{Place, is_cell, is_field};
+use crate::containers::{Place, holds_value, is_cell};
 use crate::describe::is_frame;
 use crate::dom::{DomElement, DomKind, NodeId};
 use crate::selector::{Finder, Pattern, Selector};
 use crate::sentences::Phrase;
 use crate::snapshot::single_spaces;
 use crate::words::{NameMatch, NameQuery, fold_name};
-use crate::{ContainerKind, Fingerprint};
+use crate::{Container, ContainerKind, Fingerprint};
 use cuecard_source::value::cut;
 
 /// The longest name and text that is remembered, in characters.
@@ -26,9 +26,6 @@ pub struct Identification {
     pub fingerprint: Fingerprint,
     /// Why it can't be found again.
     pub warning: Option<String>,
-    /// Whether the sentence named a place that can't be remembered, since several have what it is named by: only the
-    /// sentence tells which of them is meant.
-    pub forgets_place: bool,
 }
 
 impl Fingerprint {
@@ -45,7 +42,7 @@ impl Fingerprint {
 impl Finder<'_> {
     /// What an element is, to know it again: with the place and the position that its sentence named, if it named any.
     pub fn identify(&self, id: NodeId, said: Option<&Phrase>) -> Option<Identification> {
-        self.identification(id, said, self.fingerprint_of(id, said, true)?)
+        self.identification(id, self.fingerprint_of(id, said, true)?)
     }
 
     /// The same of an element whose text is asserted: what has no name is not called by it.
@@ -54,32 +51,18 @@ impl Finder<'_> {
         id: NodeId,
         said: Option<&Phrase>,
     ) -> Option<Identification> {
-        self.identification(id, said, self.fingerprint_of(id, said, false)?)
+        self.identification(id, self.fingerprint_of(id, said, false)?)
     }
 
     /// What the element is by now that was remembered as `known`.
     pub fn identify_again(&self, id: NodeId, known: &Fingerprint) -> Option<Identification> {
         let mut now = self.fingerprint_of(id, None, known.is_called_by_text())?;
         now.position = known.position;
-        self.identification(id, None, now)
+        self.identification(id, now)
     }
 
-    fn identification(
-        &self,
-        id: NodeId,
-        said: Option<&Phrase>,
-        fingerprint: Fingerprint,
-    ) -> Option<Identification> {
+    fn identification(&self, id: NodeId, fingerprint: Fingerprint) -> Option<Identification> {
         let selectors = self.candidates(id, &fingerprint);
-        let place = said.and_then(|phrase| phrase.within.as_ref());
-        let container = place.and_then(|place| self.container_said(id, place));
-        let forgets_place = container.is_some_and(|said| {
-            let mut outline = fingerprint.outline.iter();
-            !outline.any(|one| match said.text {
-                Some(_) => one.folded_text() == said.folded_text(),
-                None => one.kind == said.kind,
-            })
-        });
         let verdict = self.verdict(Remembered {
             selectors: &selectors,
             fingerprint: &fingerprint,
@@ -96,7 +79,6 @@ impl Finder<'_> {
             selectors,
             fingerprint,
             warning,
-            forgets_place,
         })
     }
 
@@ -109,7 +91,7 @@ impl Finder<'_> {
             fingerprint.name.clear();
             fingerprint.column = self.column_heading(id);
         }
-        let mut known = self.identification(id, said, fingerprint)?;
+        let mut known = self.identification(id, fingerprint)?;
         known
             .selectors
             .retain(|selector| !matches!(selector.pattern, Pattern::Text(_)));
@@ -150,7 +132,7 @@ impl Finder<'_> {
             let place = place.and_then(|place| self.container_said(id, place));
             outline.retain(|(_, one)| Some(one) == place.as_ref());
         } else if known.called().is_empty()
-            && !is_field(&element.role)
+            && !holds_value(element)
             && self.is_item(id, element)
             && let Some((container, _)) = self.container_of(id)
         {
@@ -163,13 +145,21 @@ impl Finder<'_> {
         }
         let place = outline.first().map(|(place, _)| place.clone());
         known.outline = outline.into_iter().map(|(_, one)| one).collect();
-        // A text that several have says of none which it is.
+        // A text that several have says of none which it is. What the sentence named stays: then nothing is found again.
+        let named = said.and_then(|phrase| phrase.within.as_ref());
+        let named = named.and_then(|named| self.container_said(id, named));
+        let is_unsaid = |one: &Container| {
+            one.kind.is_item()
+                && named
+                    .as_ref()
+                    .is_none_or(|said| said.folded_text() != one.folded_text())
+        };
         while self.resolve_outline(&known).is_err()
-            && let Some(at) = known.outline.iter().position(|one| one.kind.is_item())
+            && let Some(at) = known.outline.iter().position(is_unsaid)
         {
             known.outline.remove(at);
         }
-        let is_nameless_field = is_field(&element.role) && element.name.is_empty();
+        let is_nameless_field = holds_value(element) && element.name.is_empty();
         if (is_nameless_field || known.called().is_empty())
             && known.outline.first().is_some_and(|one| one.kind.is_item())
         {
@@ -195,7 +185,7 @@ impl Finder<'_> {
 
     /// The text on an element, or before a field without a name. `None` if it has a name that says the same.
     pub(super) fn text_beside_name(&self, id: NodeId, element: &DomElement) -> Option<String> {
-        match (is_field(&element.role), element.name.is_empty()) {
+        match (holds_value(element), element.name.is_empty()) {
             (true, true) => Some(self.text_before(id, element)),
             (true, false) => None,
             (false, true) => Some(self.text_for_name(id, element).unwrap_or_default()),
@@ -206,7 +196,7 @@ impl Finder<'_> {
     }
 
     /// The label of a field, or the text before it in the item, dialog, frame or component that it is in.
-    fn text_before(&self, id: NodeId, element: &DomElement) -> String {
+    pub(crate) fn text_before(&self, id: NodeId, element: &DomElement) -> String {
         if !element.label.is_empty() {
             return cut(&single_spaces(&element.label), LONGEST_TEXT).into_owned();
         }

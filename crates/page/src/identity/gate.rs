@@ -3,7 +3,7 @@
 //! It decides by few exact facts, asks that one element alone has them, and lets newcomers object. Each refusal is one failed
 //! check, and says which.
 
-use crate::containers::{Place, is_cell, is_field};
+use crate::containers::{Place, holds_value, is_cell};
 use crate::dom::{DomElement, DomKind, HopKind, NodeId};
 use crate::selector::{Finder, Pattern, Selector, is_counted, looks_generated};
 use crate::snapshot::single_spaces;
@@ -12,6 +12,9 @@ use crate::{Container, Fingerprint};
 
 /// How many elements a message lists.
 const LISTED: usize = 3;
+
+/// How many elements may be put around another one, or taken away, so that it still stands where it stood.
+const MOST_AROUND: usize = 2;
 
 /// What a step remembers of its element.
 #[derive(Debug, Clone, Copy)]
@@ -259,9 +262,28 @@ impl Finder<'_> {
             _ => "",
         };
         let stands_there = |one: &DomElement| without_index(&one.xpath) == without_index(old_path);
+        let n_leavers = self.n_leavers(id, known, resolved);
         let may_be_renamed = element.xpath != old_path
             && newcomers.iter().any(|(_, one)| stands_there(one))
-            && self.n_leavers(id, known, resolved) == 1;
+            && n_leavers == 1;
+        if (n_leavers > 0 || known.siblings.is_none())
+            && n_other_tags(&element.xpath, old_path) > MOST_AROUND
+        {
+            // Its name is found elsewhere, and another name is gone: where its kind still stands, it may be the renamed one.
+            let in_place = self.of_kind(known, &resolved.places);
+            let mut left = in_place.filter(|(other, one)| {
+                *other != id && n_other_tags(&one.xpath, old_path) <= MOST_AROUND
+            });
+            if let Some((other, _)) = left.next() {
+                return Verdict::Ambiguous {
+                    candidates: vec![id, other],
+                    check: format!(
+                        "it stands elsewhere, {} stands where it stood, and the name of another one is gone",
+                        self.in_words(other)
+                    ),
+                };
+            }
+        }
         for &(newcomer, one) in &newcomers {
             let name = self.name_or_text(newcomer, one);
             let why = match () {
@@ -387,7 +409,10 @@ impl Finder<'_> {
             }
             let is_section = !container.is_whole();
             match found.len() {
-                0 if is_section && (known.alone || nth > 0) && !self.is_read(container) => {
+                0 if is_section
+                    && (known.alone || nth > 0)
+                    && (!self.is_read(container) || self.is_shown_inside(known, nth)) =>
+                {
                     resolved.missing.push(container);
                     continue;
                 }
@@ -419,6 +444,13 @@ impl Finder<'_> {
             }
         }
         Ok(resolved)
+    }
+
+    /// Whether what was inside a section shows that it is the same under another name: a named part of it is there once, and
+    /// what is meant was the only one of its name. A menu may still have the old name.
+    fn is_shown_inside(&self, known: &Fingerprint, nth: usize) -> bool {
+        let mut inside = known.outline[..nth].iter();
+        known.alone && inside.any(|one| one.text.is_some() && self.parts_called(one).len() == 1)
     }
 
     /// Whether the name of a section can be read anywhere on the page.
@@ -489,7 +521,7 @@ impl Finder<'_> {
             let text = || self.text_beside_name(id, element).unwrap_or_default();
             match &known.text {
                 None => return element.name.is_empty(),
-                Some(own) if is_field(&element.role) => {
+                Some(own) if holds_value(element) => {
                     return element.name.is_empty() && fold_name(&text()) == fold_name(own);
                 }
                 Some(_) => {}
@@ -508,7 +540,7 @@ impl Finder<'_> {
     /// Whether a text on an element is what the one that was meant is called by, or what stood on that.
     fn shows(&self, id: NodeId, element: &DomElement, known: &Fingerprint) -> bool {
         let label = || self.label_on(id).unwrap_or_default();
-        if is_field(&element.role) || known.called().is_empty() {
+        if holds_value(element) || known.called().is_empty() {
             return false;
         }
         let text = fold_name(&label());
@@ -536,6 +568,23 @@ struct Ids<'a> {
 /// Whether a person gave an id to one element: a program made it up, or counts with it, otherwise.
 fn is_authored(id: &str) -> bool {
     !looks_generated(id) && !is_counted(id)
+}
+
+/// How many tags of a path are not around both ends of another one: those of what was put around it, or taken away.
+fn n_other_tags(path: &str, other: &str) -> usize {
+    let tags = |path: &'_ str| -> Vec<String> {
+        path.split('/')
+            .map(|part| without_index(part).to_owned())
+            .collect()
+    };
+    let (one, other) = (tags(path), tags(other));
+    let shortest = one.len().min(other.len());
+    let n_same = |pairs: &mut dyn Iterator<Item = (&String, &String)>| {
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let before = n_same(&mut one.iter().zip(&other));
+    let after = n_same(&mut one.iter().rev().zip(other.iter().rev()));
+    one.len().max(other.len()) - (before + after).min(shortest)
 }
 
 /// A path without the position of its last part among those of its tag.

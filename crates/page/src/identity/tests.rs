@@ -385,6 +385,75 @@ fn the_place_that_a_sentence_named_is_kept_whatever_it_was_called() {
             panic!("{sentence}");
         };
         let known = finder.identify(target, intent.phrase.as_ref());
-        assert!(!known.expect("an element").forgets_place, "{sentence}");
+        assert_eq!(known.expect("an element").warning, None, "{sentence}");
     }
+}
+
+#[test]
+fn a_name_that_is_found_elsewhere_may_be_that_of_another_one_by_now() {
+    let users = |first: &str, menu: &str| {
+        format!(
+            "h1 \"Users\"\nmain\n  div\n    p\n      {first}\n    p\n      a \"Bob\" href=/2\nnav\n  a \"{menu}\" href=/3"
+        )
+    };
+    let old = users("a \"Alice\" href=/1", "Docs");
+    let renamed = users(
+        "section \"Quick access\"\n        a \"Carla\" href=/1",
+        "Alice",
+    );
+    assert_eq!(
+        judged(&old, "click 'Alice'", &renamed),
+        "ambiguous: it stands elsewhere, link \"Carla\" in region \"Quick access\" stands where it stood, and the name of \
+         another one is gone"
+    );
+    // It only has something around it.
+    let wrapped = users(
+        "section \"Quick access\"\n        a \"Alice\" href=/1",
+        "Docs",
+    );
+    assert!(judged(&old, "click 'Alice'", &wrapped).starts_with("same: link"));
+}
+
+#[test]
+fn a_renamed_heading_is_healed_where_a_named_part_below_it_stays() {
+    let login = |heading: &str| {
+        format!(
+            "nav \"Main\"\n  a \"Sign in\" href=/in\nmain\n  h1 \"{heading}\"\n  form \"Account\"\n    input \"E-mail\"\n    input \"Password\" type=password"
+        )
+    };
+    assert_eq!(
+        judged(
+            &login("Sign in"),
+            "type 'a' into 'E-mail'",
+            &login("Welcome back")
+        ),
+        "healed: textbox \"E-mail\" in form \"Account\": the section \"Sign in\" is gone or has another name"
+    );
+    // Another form stands there.
+    let sign_up = login("Sign up").replace("\"Account\"", "\"New account\"");
+    assert_eq!(
+        judged(&login("Sign in"), "type 'a' into 'E-mail'", &sign_up),
+        "gone: the section \"Sign in\" is not there"
+    );
+}
+
+#[test]
+fn what_stands_in_an_editable_part_is_its_value_and_no_name() {
+    let note = |text: &str| {
+        format!("main\n  p | Note\n  div data-testid=note contenteditable +editable | {text}")
+    };
+    let old = page(&note("first"));
+    let finder = Finder::new(&old, "data-testid");
+    let (id, _) = old
+        .elements()
+        .find(|(_, element)| element.attribute("contenteditable").is_some())
+        .expect("it is there");
+    let known = finder.identify(id, None).expect("an element");
+    assert_eq!(known.fingerprint.text.as_deref(), Some("Note"));
+    let memory = Memory {
+        selectors: known.selectors,
+        fingerprint: known.fingerprint,
+    };
+    let now = page(&note("second"));
+    assert!(matches!(verdict(&now, &memory), Verdict::Same { .. }));
 }

@@ -3,7 +3,6 @@
 use super::counts::{any_alert, count, counted, counted_in, no_alert, number};
 use super::phrase::{Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored};
 use super::sentence::{Token, TokenKind, after, denies, is_address, plain_text, take_value};
-use super::verbs::take_verb;
 use crate::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use cuecard_source::value::{Json, as_text};
 
@@ -148,14 +147,6 @@ const AUXILIARIES: &[&str] = &[
     "currently",
     "already",
 ];
-
-/// Whether a word of an assertion says nothing about what is asserted: a verb, or one that joins.
-pub(super) fn is_said_of_nothing(token: &Token) -> bool {
-    token.is_any(JOINTS)
-        || token.is_any(AUXILIARIES)
-        || token.is_any(&["that", "was", "were", "make", "sure"])
-        || take_verb(std::slice::from_ref(token)).is_some()
-}
 
 const NEGATIONS: &[(&str, &str)] = &[
     ("isn't", "is not"),

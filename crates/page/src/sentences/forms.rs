@@ -1,71 +1,58 @@
-//! The forms of sentences, to be shown when a sentence has none of them.
+//! The form that a sentence comes nearest to, to be shown when it has none.
 
+use super::phrase::without_ignored;
 use super::sentence::Sentence;
+use super::verbs::{VERBS, Verb, take_verb};
 use cuecard_source::diagnostic::did_you_mean;
 
-/// A word that a form is known by, and the form.
-const FORMS: &[(&str, &str)] = &[
-    ("go", "go to URL-or-path, go back, go forward"),
-    ("navigate", "navigate to URL-or-path"),
-    ("open", "open URL-or-path"),
-    ("visit", "visit URL-or-path"),
-    ("reload", "reload"),
-    ("refresh", "reload"),
-    ("click", "click X"),
-    ("tap", "tap X"),
-    ("push", "click X"),
-    ("double-click", "double-click X"),
-    ("right-click", "right-click X"),
-    ("press", "press KEY, or press KEY in X"),
-    ("hover", "hover X"),
-    ("drag", "drag X to Y"),
-    ("type", "type 'text' into X"),
-    ("enter", "enter 'text' into X"),
-    ("write", "type 'text' into X"),
-    ("input", "type 'text' into X"),
-    ("fill", "fill X with 'text'"),
-    ("set", "set X to 'text'"),
-    ("clear", "clear X"),
-    ("check", "check X, or check that X is visible"),
-    ("tick", "tick X"),
-    ("uncheck", "uncheck X"),
-    ("select", "select 'option' from X"),
-    ("choose", "choose 'option' from X"),
-    ("pick", "select 'option' from X"),
-    ("scroll", "scroll up, scroll down, or scroll to X"),
-    ("wait", "wait 2 s, or wait until X is visible"),
-    ("upload", "upload 'file' to X"),
-    ("attach", "upload 'file' to X"),
-    ("extract", "extract X"),
-    ("read", "extract X"),
-    ("verify", "verify X is visible"),
-    ("assert", "assert X is visible"),
-    ("expect", "expect X is visible"),
-    ("see", "verify 'text' is visible"),
-    ("ensure", "verify X is visible"),
-];
+impl Verb {
+    /// The forms of sentences that begin with it.
+    fn forms(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Navigate | Self::History => "go to URL-or-path, go back, go forward, or open X",
+            Self::Reload => "reload",
+            Self::Click => "click X",
+            Self::DoubleClick => "double-click X",
+            Self::RightClick => "right-click X",
+            Self::Hover => "hover X",
+            Self::Press => "press KEY, or press KEY in X",
+            Self::Unfold(_) => "expand X, collapse X",
+            Self::Close => "close X, or close the dialog",
+            Self::Type => "type 'text' into X",
+            Self::Fill => "fill X with 'text'",
+            Self::Set => "set X to 'text'",
+            Self::Clear => "clear X",
+            Self::Search => "search for 'text'",
+            Self::Check => "check X, or check that X is visible",
+            Self::Flag(true) => "tick X, or turn on X",
+            Self::Flag(false) => "uncheck X, or turn off X",
+            Self::Turn => "turn on X, turn off X",
+            Self::Select => "select 'option' from X",
+            Self::Scroll => "scroll up, scroll down, or scroll to X",
+            Self::Wait => "wait 2 s, or wait until X is visible",
+            Self::Upload => "upload 'file' to X",
+            Self::Extract => "extract X",
+            Self::Drag => "drag X to Y",
+            Self::Assert | Self::See => "verify X is visible",
+            Self::Refused(_) => return None,
+        })
+    }
+}
 
-/// The form that a sentence comes nearest to, by its first word; none if it comes near none.
+/// The forms that a sentence comes nearest to, by its verb; none if it comes near none.
 pub fn nearest_form(sentence: &str) -> Option<&'static str> {
     let sentence = Sentence::read(sentence).ok()?;
-    let mut words = sentence
-        .tokens
-        .iter()
-        .filter_map(|token| token.as_str())
-        .skip_while(|word| {
-            super::sentence::IGNORED
-                .iter()
-                .any(|ignored| word.eq_ignore_ascii_case(ignored))
-        });
-    let first = words.next()?.to_lowercase();
-    let known = || FORMS.iter().map(|(word, _)| *word);
-    let word = known()
-        .find(|word| *word == first)
-        .or_else(|| did_you_mean(&first, known()))?;
-    FORMS
-        .iter()
-        .find(|(known, _)| *known == word)
-        .map(|(_, form)| *form)
+    let tokens = without_ignored(&sentence.tokens);
+    let verb = take_verb(tokens).map(|(verb, _)| verb);
+    let slip = || {
+        let first = tokens.first()?.as_str()?.to_lowercase();
+        let known = || VERBS.iter().filter(|(words, _)| !words.contains(' '));
+        let word = did_you_mean(&first, known().map(|(word, _)| *word))?;
+        known()
+            .find(|(known, _)| *known == word)
+            .map(|(_, verb)| *verb)
+    };
+    verb.or_else(slip)?.forms()
 }
 
 #[cfg(test)]
@@ -90,8 +77,8 @@ mod tests {
 
     #[test]
     fn every_form_is_one_that_the_rules_read() {
-        for (_, forms) in FORMS {
-            for form in forms.split(", ") {
+        for (_, verb) in VERBS {
+            for form in verb.forms().unwrap_or("click X").split(", ") {
                 let sentence = form
                     .trim_start_matches("or ")
                     .replace("URL-or-path", "/a")

@@ -8,29 +8,26 @@ mod assertion;
 mod claims;
 mod counts;
 mod forms;
-mod gist;
-mod hint;
 mod items;
 mod keys;
 mod labels;
-mod loose;
+mod partial;
+mod partial_words;
 mod phrase;
 mod proposals;
 mod resolve;
 mod sentence;
-mod surroundings;
-mod synonyms;
 #[cfg(test)]
 mod tests;
 mod verbs;
 
 pub use forms::nearest_form;
-pub use gist::Interpretation;
 pub use phrase::{Phrase, RoleWord, Within};
 pub use resolve::{Found, NotFound};
 
 use std::ops::Range;
 
+use phrase::in_quotes;
 use sentence::{Sentence, TokenKind};
 
 use super::dom::{NodeId, State};
@@ -188,13 +185,6 @@ pub fn counts_items(sentence: &str) -> bool {
     matches!(role, Some(RoleWord::Item | RoleWord::Row))
 }
 
-/// Whether a sentence says by its place among others which one it means: `the second post`.
-pub fn names_order(sentence: &str) -> bool {
-    let is_order = |part: &gist::Part| matches!(part, gist::Part::Nth { .. });
-    Sentence::read(sentence)
-        .is_ok_and(|sentence| gist::parts(&sentence.tokens).iter().any(is_order))
-}
-
 fn opens(pool: Pool) -> Option<bool> {
     match pool {
         Pool::NotExpanded => Some(true),
@@ -213,12 +203,8 @@ impl Finder<'_> {
         };
         match translation {
             Translation::NotUnderstood { .. } | Translation::NotFound(_) => {
-                match self.gist(sentence) {
-                    Some(meant) => Translation::Step {
-                        step: Box::new(meant.step),
-                        target: Some(meant.target),
-                        to: None,
-                    },
+                match self.read_partially(sentence) {
+                    Some(intent) => self.resolve(&intent),
                     None => translation,
                 }
             }
@@ -400,10 +386,9 @@ impl Finder<'_> {
                 {
                     assertion.kind = AssertKind::Value;
                 }
-                step.whole_name = target
-                    .filter(|_| is_part)
-                    .and_then(|id| self.state.element(id))
-                    .map(|element| element.name.clone());
+                if is_part && let Some(element) = target.and_then(|id| self.state.element(id)) {
+                    step.whole_name = Some(in_quotes(&element.name));
+                }
                 if intent.pool == Pool::FieldsAndSelects
                     && step.assertion.is_none()
                     && target.is_some_and(|id| self.is_in_pool(id, Pool::Selects))

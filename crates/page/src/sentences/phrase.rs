@@ -267,6 +267,12 @@ impl RoleWord {
             .find(|word| word.roles().contains(&role))
     }
 
+    /// What a word says of an element.
+    pub(super) fn known(word: &str) -> Option<Self> {
+        let mut known = ROLE_WORDS.iter();
+        known.find(|(own, _)| *own == word).map(|(_, role)| *role)
+    }
+
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -315,6 +321,16 @@ impl fmt::Display for Phrase {
     }
 }
 
+impl Within {
+    /// The kinds of what people call by a word.
+    pub(super) fn kinds_of(word: &str) -> impl Iterator<Item = ContainerKind> {
+        let known = CONTAINER_WORDS.iter().chain(LANDMARKS);
+        known
+            .filter(move |(own, _)| *own == word)
+            .map(|(_, kind)| *kind)
+    }
+}
+
 impl fmt::Display for Within {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.name {
@@ -331,7 +347,7 @@ fn ordinal(position: i32) -> String {
 }
 
 /// A name in quotes that don't stand in it.
-fn in_quotes(name: &str) -> String {
+pub(super) fn in_quotes(name: &str) -> String {
     let free = [('\'', '\''), ('"', '"'), ('`', '`'), ('“', '”'), ('«', '»')]
         .into_iter()
         .find(|(open, close)| !name.contains([*open, *close]))
@@ -660,12 +676,7 @@ fn take_ordinal(tokens: &[Token]) -> (&[Token], Option<i32>) {
     }
 }
 
-/// Whether a word is a place in an order.
-pub(super) fn is_position(token: &Token) -> bool {
-    position_of(token).is_some()
-}
-
-pub(super) fn position_of(token: &Token) -> Option<i32> {
+fn position_of(token: &Token) -> Option<i32> {
     ORDINALS
         .iter()
         .find(|(word, number, _)| token.is(word) || token.is(number))

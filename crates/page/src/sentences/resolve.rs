@@ -388,10 +388,21 @@ impl Finder<'_> {
             self.column_heading(id)
                 .is_some_and(|heading| level(&heading))
         });
-        [with_text, titled, headed, in_column.collect()]
-            .into_iter()
-            .find(|found| !found.is_empty())
-            .unwrap_or_default()
+        let behind_text = nameless.iter().copied().filter(|&id| {
+            let mut element = self.state.element(id).into_iter();
+            element
+                .any(|own| is_in(own, Pool::FieldsAndSelects) && level(&self.text_before(id, own)))
+        });
+        [
+            with_text,
+            titled,
+            headed,
+            in_column.collect(),
+            behind_text.collect(),
+        ]
+        .into_iter()
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
     }
 
     /// What shows a name and is called otherwise, as by an `aria-label`: for everybody who can see, it is there.

@@ -6,12 +6,11 @@ use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, 
 use super::sentence::{
     Sentence, Token, TokenKind, after, denies, is_address, plain_text, take_bare_value, take_value,
 };
-use super::synonyms::ITEM_VERBS;
 use super::{Intent, Pool, Understanding};
 use crate::{ActionKind, Direction, InputValue, IntermediateStep};
 
 /// What a sentence begins with. More words stand before fewer.
-const VERBS: &[(&str, Verb)] = &[
+pub(super) const VERBS: &[(&str, Verb)] = &[
     ("double click", Verb::DoubleClick),
     ("right click", Verb::RightClick),
     ("make sure", Verb::Assert),
@@ -132,6 +131,38 @@ const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
 
 /// Which field something is put into.
 const INTO: &[&str] = &["into", "in", "for", "as"];
+
+/// What people do with an item, by the control in it of that name.
+const ITEM_VERBS: &[&str] = &[
+    "accept",
+    "approve",
+    "archive",
+    "block",
+    "bookmark",
+    "cancel",
+    "connect",
+    "copy",
+    "delete",
+    "disconnect",
+    "download",
+    "duplicate",
+    "edit",
+    "follow",
+    "like",
+    "mute",
+    "pin",
+    "print",
+    "reject",
+    "remove",
+    "rename",
+    "reply",
+    "report",
+    "save",
+    "share",
+    "star",
+    "unfollow",
+    "view",
+];
 
 /// Where something is dragged.
 const ONTO: &[&str] = &["to", "onto", "into"];

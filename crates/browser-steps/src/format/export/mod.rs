@@ -15,13 +15,12 @@ use std::path::Path;
 pub use playwright::to_playwright;
 pub use tool_call::{ToolCallServer, to_tool_call};
 
-use crate::model::{AssertKind, Compare, TestStep, Translator};
+use crate::model::{AssertKind, Compare, TestStep};
 use cuecard_page::sentences;
-use cuecard_page::words::fold_name;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::document::read_document;
 use cuecard_source::json::Node;
-use cuecard_source::value::{as_text, cut};
+use cuecard_source::value::cut;
 use cuecard_source::{SourceFile, Span};
 
 /// Steps in another notation.
@@ -82,50 +81,6 @@ impl<'a> Warnings<'a> {
     /// Says what the export of the step at `place`, from 0, lacks.
     fn warn(&mut self, place: usize, step: &TestStep, what: &str, help: &str) {
         self.add(codes::BROWSER_EXPORT, place, step, what, help);
-    }
-
-    /// Says of a sentence what of it the export does not look for: that it means the second of several, or a text beside
-    /// its element that is none of what that is known by.
-    fn warn_of_words(&mut self, place: usize, step: &TestStep) {
-        let is_kept = step
-            .fingerprint
-            .as_ref()
-            .is_some_and(|known| known.position.is_some());
-        if !is_kept && sentences::names_order(&step.description) {
-            self.warn(
-                place,
-                step,
-                "it acts on whatever is at that position",
-                "`cuecard play` refuses where the order has changed",
-            );
-        }
-        let known = step.fingerprint.as_ref();
-        let Some(known) = known.filter(|_| step.translator == Some(Translator::Words)) else {
-            return;
-        };
-        let containers = known
-            .outline
-            .iter()
-            .filter_map(|around| around.text.as_deref());
-        let expected = step.value.as_ref().map(as_text).unwrap_or_default();
-        let kept: Vec<String> = containers
-            .chain(known.column.as_deref())
-            .chain([known.called(), &*expected])
-            .map(fold_name)
-            .collect();
-        let is_lost = |text: &String| {
-            let text = fold_name(text);
-            !kept.iter().any(|kept| kept.contains(&text))
-        };
-        let mut said = sentences::given_texts(&step.description).into_iter();
-        if let Some(lost) = said.find(is_lost) {
-            let what = format!(
-                "it acts on its element whether `{}` stands there or not",
-                cut(&lost, 60)
-            );
-            let help = "`cuecard play` refuses where the sentence does not mean it any more";
-            self.warn(place, step, &what, help);
-        }
     }
 
     /// Says why the export has nothing for the step at `place`, from 0.

@@ -125,23 +125,6 @@ fn what_a_target_can_not_say_is_said_by_the_fingerprint_or_not_at_all() {
 }
 
 #[test]
-fn what_of_a_sentence_is_not_looked_for_is_told() {
-    for (said, n_warnings) in [("Hi all", 1), ("Ana", 0)] {
-        let mut step = on(
-            "role=button[name=\"Reply\"]",
-            json!({"translator": "words"}),
-        );
-        step["description"] = json!(format!("click Reply in the item with '{said}'"));
-        step["fingerprint"] = json!({
-            "role": "button", "name": "Reply", "tag": "button", "ordinal": 1, "of": 2,
-            "within": [{"kind": "item", "text": "Ana"}],
-        });
-        let (_, warnings) = tool_call(step, ToolCallServer::ChromeDevtools);
-        assert_eq!(warnings.len(), n_warnings, "{warnings:?}");
-    }
-}
-
-#[test]
 fn actions_become_the_calls_of_each_server() {
     let field = "role=textbox[name=\"E-mail\"]";
     let [devtools, playwright] = [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright];

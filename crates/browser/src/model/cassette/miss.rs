@@ -7,7 +7,8 @@ use cuecard_source::value::cut;
 
 use super::line::{ModelIdentity, PromptLine, ReplyLine};
 use super::tape::Tape;
-use crate::model::{InterpretError, InterpretErrorKind};
+use crate::stage::Failure;
+use cuecard_source::diagnostic::codes;
 
 /// So many recorded prompts are compared closely.
 const COMPARED: usize = 50;
@@ -23,7 +24,7 @@ pub(super) fn miss(
     model: &ModelIdentity,
     prompt: &PromptLine,
     earlier: &[String],
-) -> InterpretError {
+) -> Failure {
     let path = path.display();
     let nearest = nearest(tape, prompt);
     let message = match nearest {
@@ -33,8 +34,8 @@ pub(super) fn miss(
             format!("no recorded reply in `{path}` matches; {what}")
         }
     };
-    InterpretError::new(InterpretErrorKind::CassetteMiss, message)
-        .with_help("record it with `--record`, where the model is configured and `CI` is not set")
+    Failure::new(codes::BROWSER_CASSETTE, message)
+        .help("record it with `--record`, where the model is configured and `CI` is not set")
 }
 
 /// The recorded prompt that is most like this one: with the same sentence and the same step before it if there is

@@ -19,8 +19,8 @@ use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 
-use super::error::InterpretError;
 use super::reply::Reply;
+use crate::stage::Failure;
 use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_workspace::files;
 use line::{Line, PromptLine, ReplyLine, VERSION, masked};
@@ -163,7 +163,7 @@ impl Cassette {
         model: &ModelIdentity,
         prompt: &Prompt,
         earlier: &[String],
-    ) -> InterpretError {
+    ) -> Failure {
         let inner = self.inner();
         let prompt = PromptLine::of(prompt, &inner.secrets);
         miss::miss(&inner.tape, &inner.path, model, &prompt, earlier)

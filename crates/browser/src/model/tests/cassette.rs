@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use cuecard_browser_steps::question::Answer;
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::codes;
 
 use super::*;
 
@@ -61,7 +60,7 @@ async fn ask(
     client: Option<ScriptedClient>,
     cassette: &Cassette,
     action: &str,
-) -> Result<Interpretation, InterpretError> {
+) -> Result<Interpretation, Failure> {
     let state = login();
     ModelInterpreter::new(client, Some(cassette.clone()), 3)
         .interpret(&question(&state, action), &prompt(&state, action))
@@ -102,7 +101,7 @@ async fn a_miss_names_the_nearest_and_what_differs() {
     )
     .await
     .expect_err("it is not recorded");
-    assert_eq!(error.kind, InterpretErrorKind::CassetteMiss);
+    assert!(error.is(codes::BROWSER_CASSETTE));
     let name = recorded.path().display().to_string();
     assert_eq!(
         error.message,
@@ -146,7 +145,7 @@ async fn another_model_is_a_miss() {
             }
         }
 
-        async fn ask(&mut self, _: &Conversation<'_>) -> Result<Reply, InterpretError> {
+        async fn ask(&mut self, _: &Conversation<'_>) -> Result<Reply, Failure> {
             panic!("it is not asked")
         }
     }

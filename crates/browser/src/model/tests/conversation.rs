@@ -90,12 +90,12 @@ async fn after_the_last_reply_every_one_is_told() {
         .interpret(&question(&state, action), &prompt(&state, action))
         .await
         .expect_err("no reply can be used");
-    assert_eq!(error.kind, InterpretErrorKind::TranslationInvalid);
+    assert!(error.is(codes::BROWSER_TRANSLATION));
     assert_eq!(
         error.message,
         "none of the model's 3 replies can be used: there is no element [9] on the page"
     );
-    let said = error.llm_error.expect("the replies");
+    let said = error.model_error.expect("the replies");
     for (number, index) in [(1, 7), (2, 8), (3, 9)] {
         assert!(said.contains(&format!("reply {number}: ")), "{said}");
         assert!(said.contains(&format!("highlightIndex={index}")), "{said}");
@@ -132,6 +132,6 @@ async fn nobody_to_ask_is_said() {
         .interpret(&question(&state, "x"), &prompt(&state, "x"))
         .await
         .expect_err("there is nobody");
-    assert_eq!(error.kind, InterpretErrorKind::ModelUnavailable);
+    assert!(error.is(codes::BROWSER_MODEL));
     assert!(error.help.expect("a way out").contains("options.llm"));
 }

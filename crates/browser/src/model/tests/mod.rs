@@ -11,6 +11,7 @@ use cuecard_browser_steps::question::{Prompt, Question};
 use cuecard_page::dom::{DomProcessor, DomState};
 use cuecard_page::selector::Finder;
 use cuecard_page::text::PageText;
+use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, Redactor};
 use serde_json::json;
 
@@ -67,7 +68,7 @@ pub(super) fn click(index: u32) -> Json {
 /// A model whose replies are given beforehand.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ScriptedClient {
-    replies: VecDeque<Result<Reply, InterpretError>>,
+    replies: VecDeque<Result<Reply, Failure>>,
     /// What it was told was wrong, each time that it was asked.
     asked: Arc<Mutex<Vec<Vec<String>>>>,
 }
@@ -93,7 +94,7 @@ impl ModelClient for ScriptedClient {
         }
     }
 
-    async fn ask(&mut self, conversation: &Conversation<'_>) -> Result<Reply, InterpretError> {
+    async fn ask(&mut self, conversation: &Conversation<'_>) -> Result<Reply, Failure> {
         let told = conversation.turns.iter().map(|turn| turn.breach.0.clone());
         self.asked
             .lock()

@@ -75,7 +75,7 @@ pub(super) fn sources(
         None => None,
         Some(settings) => {
             let client = HttpModelClient::new(settings)
-                .map_err(|error| Stop::could_not_run(diagnostic(&error.into())))?;
+                .map_err(|error| Stop::could_not_run(diagnostic(&error)))?;
             Some(client)
         }
     };

@@ -1,9 +1,8 @@
 //! What a person does on a page, and what comes of it.
 
-use cuecard_browser::{
-    BrowserErrorKind, ClickKind, ElementAddress, Navigation, OnDialog, WaitOutcome, WaitPolicy,
-};
-use cuecard_browser_steps::model::Direction;
+use cuecard_browser::{ClickKind, ElementAddress, Navigation, WaitOutcome, WaitPolicy};
+use cuecard_browser_steps::model::{Direction, OnDialog};
+use cuecard_source::diagnostic::codes;
 
 use super::{PATIENCE, SHORT, all, with_browser, with_options};
 
@@ -86,8 +85,8 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
             .click(&behind, ClickKind::Single, SHORT)
             .await
             .expect_err("it is covered");
-        assert_eq!(error.kind, BrowserErrorKind::ElementCovered, "{error}");
-        assert_eq!(error.call, Some("click"));
+        assert!(error.is(codes::BROWSER_COVERED), "{error}");
+        assert_eq!(error.call.as_deref(), Some("click"));
         lab.click("button", "Cancel").await;
         assert!(lab.shows("Account: kept").await);
 
@@ -98,11 +97,11 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
             .click(&billing, ClickKind::Single, SHORT)
             .await
             .expect_err("it is disabled");
-        assert_eq!(error.kind, BrowserErrorKind::ElementDisabled, "{error}");
+        assert!(error.is(codes::BROWSER_DISABLED), "{error}");
         // A key would go to what has the focus in its place.
         let error = lab.bridge.press(Some(&billing), "Enter", SHORT).await;
         let error = error.expect_err("it is disabled");
-        assert_eq!(error.kind, BrowserErrorKind::ElementDisabled, "{error}");
+        assert!(error.is(codes::BROWSER_DISABLED), "{error}");
 
         lab.open("states/values.html").await;
         let readonly = ElementAddress::top("/html/body/input[6]");
@@ -111,14 +110,14 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
             .fill(&readonly, "y", SHORT)
             .await
             .expect_err("it is read-only");
-        assert_eq!(error.kind, BrowserErrorKind::NotEditable, "{error}");
+        assert!(error.is(codes::BROWSER_NOT_EDITABLE), "{error}");
         let list = ElementAddress::top("/html/body/select");
         let error = lab
             .bridge
             .select(&list, "C", SHORT)
             .await
             .expect_err("there is no such option");
-        assert_eq!(error.kind, BrowserErrorKind::OptionNotFound);
+        assert!(error.is(codes::BROWSER_CHOICE), "{error}");
         assert!(error.message.ends_with("available: `A`, `B`"), "{error}");
         let nothing = ElementAddress::top("/html/body/video");
         let error = lab
@@ -126,7 +125,7 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
             .click(&nothing, ClickKind::Single, SHORT)
             .await
             .expect_err("there is none");
-        assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
+        assert!(error.was_replaced, "{error}");
     });
 }
 
@@ -149,14 +148,14 @@ fn what_comes_to_the_place_of_an_element_is_not_clicked_for_it() {
         lab.bridge.evaluate(later).await.expect("a script");
         let error = lab.bridge.click(&first, ClickKind::Single, PATIENCE).await;
         let error = error.expect_err("it is gone");
-        assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
+        assert!(error.was_replaced, "{error}");
         assert!(lab.shows("nothing").await);
         // It had gone before anything was done.
         lab.state().await;
         let second = ElementAddress::top("/html/body/button[2]");
         let error = lab.bridge.click(&second, ClickKind::Single, SHORT);
         let error = error.await.expect_err("it is gone");
-        assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
+        assert!(error.was_replaced, "{error}");
     });
 }
 
@@ -285,10 +284,10 @@ fn dialogs_are_answered_as_told_and_recorded() {
             .click(&endless, ClickKind::Single, PATIENCE)
             .await
             .expect_err("it never stops");
-        assert_eq!(error.kind, BrowserErrorKind::DialogBlocked, "{error}");
+        assert!(error.is(codes::BROWSER_DIALOG), "{error}");
     });
     let accept = |options: &mut cuecard_browser::BrowserOptions| {
-        options.on_dialog = OnDialog::Accept;
+        options.page.on_dialog = OnDialog::Accept;
     };
     with_options("data-testid", accept, async |lab| {
         lab.open("dialogs.html").await;

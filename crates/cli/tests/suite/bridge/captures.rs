@@ -1,12 +1,11 @@
 //! Frames, shadow roots, lists and large pages.
 
-use cuecard_browser::{
-    BrowserErrorKind, CaptureOptions, ClickKind, ElementAddress, Navigation, WaitPolicy,
-};
+use cuecard_browser::{CaptureOptions, ClickKind, ElementAddress, Navigation, WaitPolicy};
 use cuecard_browser_steps::model::Direction;
 use cuecard_page::dom::{DomElement, HopKind};
 use cuecard_page::selector::Finder;
 use cuecard_page::text::TextOptions;
+use cuecard_source::diagnostic::codes;
 
 use super::{PATIENCE, all, only, with_browser};
 
@@ -250,7 +249,7 @@ fn a_large_page_is_captured_and_a_larger_one_names_its_largest_part() {
             .capture(&options)
             .await
             .expect_err("it is too large");
-        assert_eq!(error.kind, BrowserErrorKind::PageTooLarge);
+        assert!(error.is(codes::BROWSER_PAGE_TOO_LARGE), "{error}");
         assert!(error.message.contains("`/html/body/div`"), "{error}");
         let part = CaptureOptions {
             root: Some("#row-7".to_owned()),

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_browser::{BrowserBridge, BrowserErrorKind, BrowserOptions, Navigation, WaitPolicy};
+use cuecard_browser::{BrowserBridge, BrowserOptions, Navigation, WaitPolicy};
+use cuecard_source::diagnostic::codes;
 use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
 use rustix::process::{Pid, Signal, kill_process};
@@ -30,7 +31,7 @@ fn a_page_that_can_not_be_loaded_says_why() {
                 .navigate(&to, PATIENCE)
                 .await
                 .expect_err("it fails");
-            assert_eq!(error.kind, BrowserErrorKind::NavigationFailed, "{error}");
+            assert!(error.is(codes::BROWSER_NAVIGATION), "{error}");
             failed.push(error.message);
         }
         let words = [
@@ -45,10 +46,7 @@ fn a_page_that_can_not_be_loaded_says_why() {
         }
         let to = Navigation::To(lab.site.url("api/hang"));
         let error = lab.bridge.navigate(&to, Duration::from_millis(500)).await;
-        assert_eq!(
-            error.map_err(|error| error.kind),
-            Err(BrowserErrorKind::Timeout)
-        );
+        assert!(error.is_err_and(|error| error.is(codes::BROWSER_TIMEOUT)));
         // And it goes on.
         lab.open("login.html").await;
         lab.find("button", "Log in").await;
@@ -69,11 +67,7 @@ fn a_crash_and_a_driver_that_ends_are_errors_and_not_hangs() {
             .settle(WaitPolicy::Whole)
             .await
             .expect_err("it has crashed");
-        assert_eq!(
-            error.kind,
-            BrowserErrorKind::PageCrashed,
-            "{crashed} {error}"
-        );
+        assert!(error.is(codes::BROWSER_CRASHED), "{crashed} {error}");
     });
     with_browser(async |lab| {
         lab.open("login.html").await;
@@ -85,7 +79,7 @@ fn a_crash_and_a_driver_that_ends_are_errors_and_not_hangs() {
             .navigate(&to, PATIENCE)
             .await
             .expect_err("nobody answers");
-        assert_eq!(error.kind, BrowserErrorKind::BrowserLost, "{error}");
+        assert!(error.is(codes::BROWSER_LOST), "{error}");
     });
 }
 
@@ -104,7 +98,7 @@ fn a_browser_that_does_not_start_is_named() {
         let error = BrowserBridge::start(&options)
             .await
             .expect_err("it is no browser");
-        assert_eq!(error.kind, BrowserErrorKind::Unavailable);
+        assert!(error.is(codes::BROWSER_UNAVAILABLE), "{error}");
         assert!(
             error
                 .message

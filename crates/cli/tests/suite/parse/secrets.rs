@@ -69,10 +69,10 @@ fn a_secret_that_the_page_tells_everywhere_is_told_nowhere() {
     assert_eq!(parsed.steps().len(), 5, "{}", parsed.stderr);
     let warnings = parsed.steps()[1]["observed"]["warnings"].to_string();
     assert!(warnings.contains("password_literal"), "{warnings}");
-    assert_eq!(parsed.steps()[2]["observed"]["title"], "***");
+    assert_eq!(parsed.steps()[2]["observed"]["title"], "***TOKEN***");
     assert_eq!(
         parsed.steps()[4]["observed"]["extractedContent"],
-        "You typed *** and ***"
+        "You typed ***TOKEN*** and ***"
     );
 }
 

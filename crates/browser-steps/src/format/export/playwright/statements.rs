@@ -176,7 +176,6 @@ impl Writer<'_> {
                 "it may match another element when the page changes",
             );
         }
-        self.warnings.warn_of_words(place, step);
         if let Some(column) = column_of(step) {
             let message = format!("the column `{column}` is not checked");
             let help = "it may be the same text in another column of the row";

@@ -46,7 +46,6 @@ impl Writer<'_> {
         let Some(element) = self.element(place, step) else {
             return;
         };
-        self.warnings.warn_of_words(place, step);
         if let Some(is_open) = super::super::wanted_open(step) {
             let word = if is_open { "open" } else { "closed" };
             self.warnings.warn(

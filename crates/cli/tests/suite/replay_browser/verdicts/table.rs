@@ -137,14 +137,14 @@ pub(crate) const TABLE: &[Load] = &[
         "its item moved below another heading", "click 'Login'" => "healed" "click a Login in Login";
     },
     load! { "login.html":
-        "its heading is only a link now", "type 'ana@example.org' into the E-mail field" => "gone";
-        "its heading is only a link now", "type 'guess' into Password" => "gone";
+        "its heading is only a link now", "type 'ana@example.org' into the E-mail field" => "healed" "fill input E-mail: ana@example.org in Account";
+        "its heading is only a link now", "type 'guess' into Password" => "healed" "fill input Password in Account";
         "removed", "check 'Remember me'" => "gone";
         "removed", "click 'Show password'" => "gone";
-        "there twice, and its heading is only a link now", "click 'Forgot password?'" => "gone";
+        "there twice, and its heading is only a link now", "click 'Forgot password?'" => "ambiguous";
     },
     load! { "login.html":
-        "renamed, and its heading is only a link now", "click 'Log in'" => "gone";
+        "renamed, and its heading is only a link now", "click 'Log in'" => "renamed";
     },
     load! { "login.html":
         "the order is another", "click the 'Sign in' link" => "same" "click a Sign in in Main";
