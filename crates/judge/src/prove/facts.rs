@@ -10,6 +10,7 @@ use super::data::{
     month, month_names, multiplier, number_word, ordinal, unit_of, words_of,
 };
 use super::glue::{Glue, glues};
+use super::same::readings;
 use super::text::{Language, fold, plain, stem};
 
 /// What a fact says.
@@ -281,37 +282,6 @@ fn all<'t>(pattern: &Regex, text: &'t str) -> Vec<Captures<'t, str>> {
 
 fn is_match(pattern: &Regex, text: &str) -> bool {
     pattern.is_match(text).unwrap_or(false)
-}
-
-/// All readings of a numeral: one, or two if it is ambiguous.
-fn readings(text: &str, language: Option<Language>) -> Vec<f64> {
-    let text: String = text
-        .chars()
-        .filter(|letter| !"' ".contains(*letter))
-        .collect();
-    let parsed = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
-    let digits = text.trim_start_matches(['-', '+']);
-    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return vec![parsed(&text)];
-    }
-    let point = text.replace(',', "");
-    let comma = text.replace('.', "").replace(',', ".");
-    if let (Some(point_at), Some(comma_at)) = (text.rfind('.'), text.rfind(',')) {
-        return vec![parsed(if point_at > comma_at { &point } else { &comma })];
-    }
-    let sign = if text.contains('.') { '.' } else { ',' };
-    if text.matches(sign).count() > 1 {
-        return vec![parsed(&text.replace(sign, ""))];
-    }
-    let (whole, fraction) = digits.split_once(sign).unwrap_or((digits, ""));
-    if fraction.len() != 3 || !(1..=3).contains(&whole.len()) {
-        return vec![parsed(&text.replace(',', "."))];
-    }
-    match language {
-        Some(Language::German) => vec![parsed(&comma)],
-        Some(Language::English) => vec![parsed(&point)],
-        None => vec![parsed(&point), parsed(&comma)],
-    }
 }
 
 /// Takes facts out of a text, one kind after the other, so that none is read twice.

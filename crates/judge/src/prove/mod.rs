@@ -14,6 +14,7 @@ mod glue;
 mod keys;
 mod mixed;
 mod names;
+mod naming;
 mod order;
 mod outline;
 mod pieces;

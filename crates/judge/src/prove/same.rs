@@ -2,6 +2,7 @@
 
 use super::data::{DOWNWARD, UPWARD, Unit};
 use super::facts::{Fact, Value};
+use super::text::Language;
 
 /// Whether a fact of a claim is one of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,4 +156,35 @@ pub(super) fn near(claim: &Fact, one: f64, other: f64) -> bool {
         return other < one && is_close && is_cut((other / step).ceil() * step);
     }
     (one - other).abs() <= step / 2.0 * 1.0001
+}
+
+/// All readings of a numeral: one, or two if it is ambiguous.
+pub(super) fn readings(text: &str, language: Option<Language>) -> Vec<f64> {
+    let text: String = text
+        .chars()
+        .filter(|letter| !"' ".contains(*letter))
+        .collect();
+    let parsed = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
+    let digits = text.trim_start_matches(['-', '+']);
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return vec![parsed(&text)];
+    }
+    let point = text.replace(',', "");
+    let comma = text.replace('.', "").replace(',', ".");
+    if let (Some(point_at), Some(comma_at)) = (text.rfind('.'), text.rfind(',')) {
+        return vec![parsed(if point_at > comma_at { &point } else { &comma })];
+    }
+    let sign = if text.contains('.') { '.' } else { ',' };
+    if text.matches(sign).count() > 1 {
+        return vec![parsed(&text.replace(sign, ""))];
+    }
+    let (whole, fraction) = digits.split_once(sign).unwrap_or((digits, ""));
+    if fraction.len() != 3 || !(1..=3).contains(&whole.len()) {
+        return vec![parsed(&text.replace(',', "."))];
+    }
+    match language {
+        Some(Language::German) => vec![parsed(&comma)],
+        Some(Language::English) => vec![parsed(&point)],
+        None => vec![parsed(&point), parsed(&comma)],
+    }
 }

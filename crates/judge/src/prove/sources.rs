@@ -8,8 +8,8 @@ use cuecard_source::value::Json;
 
 use super::data::{SIGN_VALUES, TRUE_VALUES, UNIT_KEYS};
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
-use super::keys::{is_naming, is_search, is_weak_name, key_text, with_unit};
-use super::names::{Names, stands_in};
+use super::keys::{is_naming, is_search, key_text, with_unit};
+use super::names::Names;
 use super::order::lacking;
 use super::outline::{LineKind, outline};
 use super::pieces::{Piece, piece};
@@ -169,15 +169,15 @@ pub(super) struct Sources {
     pub(super) all_text: String,
     pub(super) is_cut: bool,
     /// What names records.
-    names: Names,
+    pub(super) names: Names,
     /// Of these, as they are written, what reads as nothing.
-    blank_names: BTreeSet<String>,
+    pub(super) blank_names: BTreeSet<String>,
     /// Keys whose values tell records apart, with the groups of these records.
-    telling_keys: HashMap<String, Vec<Vec<String>>>,
+    pub(super) telling_keys: HashMap<String, Vec<Vec<String>>>,
     /// The ways to objects and lists, by the words of their keys.
     ways: HashMap<String, BTreeSet<Vec<String>>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
-    titles: Names,
+    pub(super) titles: Names,
 }
 
 pub(super) fn stems(text: &str, language: Option<Language>) -> BTreeSet<String> {
@@ -703,103 +703,6 @@ impl Sources {
         };
         let mut said = fields.iter().filter(|field| field.words.contains(stem));
         said.any(|field| is_own(field) || !is_of_other())
-    }
-
-    /// Whether the key of a field says that it names its record; the city does only where no name stands.
-    pub(super) fn has_naming_key(&self, record: usize, field: &Field) -> bool {
-        pattern!(NAME, r"(?i)(?:^|_)(?:name|title)$");
-        let others = || {
-            self.records[record]
-                .fields
-                .iter()
-                .any(|other| NAME.is_match(&other.key))
-        };
-        is_naming(&field.key) && (!is_weak_name(&field.key) || !others())
-    }
-
-    /// Whether a field names its record: its key says so, or it is the first and a text.
-    pub(super) fn names_record(&self, record: usize, field: &Field) -> bool {
-        let is_first = || {
-            let first = self.records[record].fields.first();
-            first.is_some_and(|first| first.key == field.key)
-        };
-        self.has_naming_key(record, field)
-            || self
-                .telling_keys
-                .get(&field.key)
-                .is_some_and(|groups| groups.contains(&self.records[record].group))
-            || (field.kind == FieldKind::Text
-                && is_first()
-                && field
-                    .value
-                    .contains(|letter: char| letter.is_ascii_alphabetic()))
-    }
-
-    fn naming_values(&mut self) -> Names {
-        let mut names = Names::default();
-        let mut read_as: HashMap<String, BTreeSet<&str>> = HashMap::new();
-        for (idx, record) in self.records.iter().enumerate() {
-            for field in &record.fields {
-                let written = field.text.split_once(": ").map_or("", |(_, value)| value);
-                let is_naming =
-                    written.starts_with(char::is_uppercase) && self.names_record(idx, field);
-                // `C` and `C++` read the same.
-                let facts = field.facts.iter().map(|fact| fact.text.as_str());
-                let words = field.words.iter().map(String::as_str).chain(facts);
-                let reading = words.collect::<Vec<&str>>().join(" ");
-                let alike = read_as.entry(reading.clone()).or_default();
-                if is_naming {
-                    alike.insert(written);
-                }
-                if is_naming && (reading.is_empty() || alike.len() > 1) {
-                    self.blank_names
-                        .extend(alike.iter().map(|name| (*name).to_owned()));
-                }
-                let is_one = field.kind == FieldKind::Text
-                    && field.value.chars().count() > 1
-                    && !field.value.bytes().all(|byte| byte.is_ascii_digit())
-                    && self.names_record(idx, field);
-                if is_one {
-                    names.insert(field.value.clone());
-                }
-            }
-        }
-        names
-    }
-
-    /// A name of a record that has no words of its own, such as `A` or `Off`, and stands in a text.
-    pub(super) fn blank_name(&self, text: &str) -> Option<&str> {
-        let names = self.blank_names.iter().map(String::as_str);
-        names.into_iter().find(|name| stands_in(name, text))
-    }
-
-    /// What in a text names a record, as it stands there.
-    pub(super) fn namings(&self, text: &str) -> Vec<&str> {
-        self.names.in_text(&plain(text))
-    }
-
-    /// Whether a text is what names a record.
-    pub(super) fn is_name(&self, text: &str) -> bool {
-        let text = plain(text);
-        self.names.in_text(&text).contains(&text.as_str())
-    }
-
-    /// What tools were called with and what titles say, as far as it stands in a text.
-    pub(super) fn titles_in(&self, text: &str) -> Vec<&str> {
-        self.titles.in_text(&plain(text))
-    }
-
-    /// The latest records that one of these names names, by the first of their fields that may.
-    pub(super) fn named(&self, names: &[&str]) -> HashSet<usize> {
-        let records = self.records.iter().enumerate();
-        let is_named = |idx: usize, record: &Record| {
-            let mut fields = record.fields.iter();
-            let name =
-                fields.find(|field| field.kind == FieldKind::Text && self.names_record(idx, field));
-            name.is_some_and(|name| names.contains(&name.value.as_str()))
-        };
-        let named = records.filter(|(idx, record)| !record.is_stale && is_named(*idx, record));
-        named.map(|(idx, _)| idx).collect()
     }
 
     /// Whether a line says nothing but values of one record, or what is true of it or not.
