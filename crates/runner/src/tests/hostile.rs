@@ -161,7 +161,7 @@ fn hostile_bundles_are_errors() {
             of_bundle(&BUNDLE.as_bytes()[..BUNDLE.len() / 2]),
             "unterminated string",
         ),
-        (of_bundle(b""), "expected a JSON value"),
+        (of_bundle(b""), "the file is empty"),
         (of_bundle(deep.as_bytes()), "are nested 124 deep"),
         (
             of_bundle(BUNDLE.replacen("there", "\u{0}", 1).as_bytes()),
