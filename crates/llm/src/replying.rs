@@ -173,7 +173,7 @@ impl Replying<'_> {
             }),
         };
         let mut buffer = Vec::new();
-        if !wants_stream || id.is_some() {
+        if !wants_stream || (id.is_some() && is_stored) {
             write_body(endpoint, &spoken, &mut buffer);
         }
         if let Some(id) = id {

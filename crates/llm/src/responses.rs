@@ -95,7 +95,12 @@ impl StoredResponses {
             return Ok(None);
         }
         let bodies: Vec<Arc<[u8]>> = self.lock().bodies.values().flatten().cloned().collect();
-        let outputs = bodies.iter().map(|body| {
+        // Most hold none of them, and need not be read.
+        let holds_one = |body: &&Arc<[u8]>| {
+            let text = std::str::from_utf8(body).unwrap_or_default();
+            wanted.iter().any(|id| text.contains(id))
+        };
+        let outputs = bodies.iter().filter(holds_one).map(|body| {
             let mut answer: Json = serde_json::from_slice(body).unwrap_or_default();
             answer["output"].take()
         });
