@@ -49,7 +49,7 @@ pub struct ConfigSearch<'a> {
 }
 
 /// All servers that the config files define.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Config {
     servers: Vec<ConfiguredServer>,
     /// The files that were read, in the order of the search.
@@ -62,9 +62,9 @@ pub struct Config {
     pub shadowed: Vec<Shadowed>,
     /// Files of other programs with errors. Their servers are left out, and nobody is kept from the others.
     pub broken: Vec<BrokenConfig>,
-    /// All values in its files, used or not, as they are written and with their variables filled in: a server may be
-    /// started with any file that one can mean.
-    pub values: Vec<String>,
+    /// The texts of its files, and their values with variables filled in.
+    texts: Vec<String>,
+    filled: Vec<String>,
 }
 
 /// A server that is not used.
@@ -149,9 +149,8 @@ impl Config {
                     continue;
                 }
                 Ok(Some(text)) => {
-                    config.values.extend(executable_files::values(&text));
                     let mut reading = read::read(&text, &candidate.file, search);
-                    config.values.append(&mut reading.values);
+                    config.filled.append(&mut reading.values);
                     if candidate.file.program.is_some() && any_error(&reading.diagnostics) {
                         reading.servers.clear();
                     }
@@ -166,6 +165,7 @@ impl Config {
                         }
                     }
                     config.files.push(candidate.file.clone());
+                    config.texts.push(text);
                     reading.diagnostics
                 }
                 Err(diagnostic) => vec![*diagnostic],
@@ -240,9 +240,32 @@ impl Config {
         self.files.iter().map(|file| file.path.clone())
     }
 
+    /// All values in its files, used or not, as they are written and with their variables filled in: a server may be
+    /// started with any file that one can mean.
+    pub fn values(&self) -> impl Iterator<Item = String> {
+        let written = self.texts.iter().map(String::as_str);
+        let written = written.flat_map(executable_files::values);
+        written.chain(self.filled.iter().cloned())
+    }
+
     /// The names of all servers, those of the first file first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.servers.iter().map(|server| server.name.as_str())
+    }
+}
+
+/// Without its texts and values, which may hold secrets.
+impl fmt::Debug for Config {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Config")
+            .field("servers", &self.servers)
+            .field("files", &self.files)
+            .field("warnings", &self.warnings)
+            .field("absent", &self.absent)
+            .field("shadowed", &self.shadowed)
+            .field("broken", &self.broken)
+            .finish_non_exhaustive()
     }
 }
 

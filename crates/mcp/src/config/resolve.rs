@@ -34,7 +34,7 @@ pub(super) struct Resolver<'a> {
     names: Names<'a>,
     /// What may still be filled in, in bytes.
     budget: usize,
-    /// What fields become, and the values of files of variables.
+    /// What fields with variables become, and the values of files of variables.
     pub values: Vec<String>,
 }
 
@@ -330,7 +330,9 @@ impl<'a> Resolver<'a> {
             let more = expansion.unread.len() - 1;
             findings.add(self.unread(entry, field, first.clone(), more));
         }
-        self.values.push(expansion.text.clone());
+        if expansion.text != field.text {
+            self.values.push(expansion.text.clone());
+        }
         expansion.text
     }
 

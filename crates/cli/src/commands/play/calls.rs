@@ -112,7 +112,7 @@ pub(super) fn prepare(
     let other = args.servers.config.is_some().then(|| find_config(None));
     for config in other.iter().flatten().chain([&calls.config]) {
         options.policy.protect(config.own_files());
-        options.policy.protect_named(config.values.iter().cloned());
+        options.policy.protect_named(config.values());
     }
     options.policy.protect(super::results(args));
     Ok(Prepared {
