@@ -716,13 +716,9 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             include_attributes: &options.include_attributes,
             action: &action,
         };
-        // A secret may stand in several elements, whose texts are one here.
-        let masked = |page: PageText| PageText {
-            text: self.request.values.mask(&page.text),
-            ..page
-        };
-        let too_large = match finder.text_for_model(&with(options.prompt_budget)) {
-            Ok(page) => return Ok(masked(page)),
+        let values = &self.request.values;
+        let too_large = match values.page_text(finder, &with(options.prompt_budget)) {
+            Ok(page) => return Ok(page),
             Err(too_large) => too_large,
         };
         let failure = || {
@@ -731,9 +727,8 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         };
         match is_for_rules {
             false => Err(failure()),
-            true => finder
-                .text_for_model(&with(too_large.characters))
-                .map(masked)
+            true => values
+                .page_text(finder, &with(too_large.characters))
                 .map_err(|_| failure()),
         }
     }

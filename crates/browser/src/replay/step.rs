@@ -438,7 +438,7 @@ impl Playing<'_, '_> {
             include_attributes: &options.include_attributes,
             action: &self.step.description,
         };
-        match finder.text_for_model(&options) {
+        match self.replay.values.page_text(finder, &options) {
             Ok(page) => Some(page.text),
             Err(error) => Some(error.to_string()),
         }

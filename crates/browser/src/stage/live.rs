@@ -112,8 +112,9 @@ impl LiveStage {
             budget: usize::MAX,
             ..TextOptions::default()
         };
-        let page = self.finder(scene).text_for_model(&options).ok()?;
-        Some(self.settings.values.mask(&page.text))
+        let values = &self.settings.values;
+        let page = values.page_text(self.finder(scene), &options).ok()?;
+        Some(page.text)
     }
 
     /// The last lines of the console, without secrets.

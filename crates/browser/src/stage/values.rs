@@ -3,6 +3,8 @@
 use cuecard_browser_steps::format::references;
 use cuecard_browser_steps::model::BrowserAssertion;
 use cuecard_page::dom::Masks;
+use cuecard_page::selector::Finder;
+use cuecard_page::text::{PageText, TextOptions, TextTooLarge};
 use cuecard_page::{with_references, without_references};
 use cuecard_source::value::{Json, Origin, Piece, Redactor, Text};
 
@@ -138,6 +140,22 @@ impl Values {
             }
         }
         written
+    }
+
+    /// The page as a model sees it, with secrets masked, also those that stand in several elements.
+    ///
+    /// # Errors
+    /// It is larger than the budget.
+    pub fn page_text(
+        &self,
+        finder: Finder<'_>,
+        options: &TextOptions<'_>,
+    ) -> Result<PageText, TextTooLarge> {
+        let page = finder.text_for_model(options)?;
+        Ok(PageText {
+            text: self.mask(&page.text),
+            ..page
+        })
     }
 
     /// A text that came from a page, with secrets masked.

@@ -349,11 +349,6 @@ impl From<Rect> for [f64; 4] {
 }
 
 impl Rect {
-    /// The middle of it.
-    pub fn centre(self) -> (f64, f64) {
-        (self.x + self.width / 2.0, self.y + self.height / 2.0)
-    }
-
     /// Whether the two have an area in common.
     pub fn intersects(self, other: Self) -> bool {
         self.x < other.x + other.width
