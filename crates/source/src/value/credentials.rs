@@ -451,7 +451,7 @@ pub fn may_hold_credential(text: &str) -> bool {
     MARKS.is_match(text)
         || LABEL.is_match(text)
         || COMMANDS.is_match(text)
-        || text.contains("\\u00")
+        || text.contains("\\u")
         || (!text.is_ascii() && text.contains(is_invisible))
         || text.contains(HTML_QUOTE)
         || text.contains("\"pass\"")

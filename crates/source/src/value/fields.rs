@@ -38,14 +38,8 @@ pub const fn required(name: &'static str, schema: &'static str, meaning: &'stati
 
 /// The schema of a string.
 pub const TEXT: &str = r#"{"type": "string"}"#;
-/// The schema of an object.
-pub const OBJECT: &str = r#"{"type": "object"}"#;
-/// The schema of a boolean.
-pub const FLAG: &str = r#"{"type": "boolean"}"#;
 /// The schema of a whole number from 0.
 pub const COUNT: &str = r#"{"type": "integer", "minimum": 0}"#;
-/// The schema of an array of strings.
-pub const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
 /// The schema of anything.
 pub const ANY: &str = "true";
 

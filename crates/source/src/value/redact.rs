@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use smallvec::SmallVec;
 
 use super::spelling::{Symbol, encoded, is_special, percent_decoded, readings};
@@ -163,21 +163,37 @@ impl fmt::Debug for Redactor {
 /// What stands behind the first character of an escape sequence of terminals, whose end may be escaped for JSON.
 const SEQUENCE: &str = r"(?:\[[0-?]*[ !#-/]*[@-\[\]-~]|[\]PX^_](?:[^\x07\x1b]*?(?:\x07|\x1b\\|\\+u0007|\\+u001b\\+)|[^\x07\x1b]*)|[ !#-/]*[0-\[\]-~])";
 
-/// A text without escape sequences, control characters but for line ends, carriage returns and tabs, and signs that nobody
-/// sees.
+/// A text without escape sequences and signs that nobody sees, also those that are escaped for JSON; tabs and line ends
+/// stay.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    static CONTROLS: LazyLock<Regex> = LazyLock::new(|| {
-        // As they are, or escaped for JSON.
-        let escaped = r"\\+u(?i:00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f]|ad)|200[b-f]|202[a-e]|206[0-9a-f]|feff)";
-        let signs = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u{9f}]";
-        let pattern = format!(r"(?:\x1b|\\+u001(?i:b)){SEQUENCE}|{signs}|{escaped}");
+    static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = format!(r"(?:\x1b|\\+u001(?i:b)){SEQUENCE}|\\+u([0-9A-Fa-f]{{4}})");
         Regex::new(&pattern).expect("a fixed pattern")
     });
-    let shown = CONTROLS.replace_all(text, "");
-    match !shown.is_ascii() && shown.contains(is_invisible) {
-        true => shown.replace(is_invisible, "").into(),
-        false => shown,
+    let is_hidden = |sign: char| is_unseen(sign) && !matches!(sign, '\t' | '\n' | '\r');
+    if !text.contains('\\') && !text.contains(is_hidden) {
+        return text.into();
     }
+    let shown = ESCAPES.replace_all(text, |escape: &Captures<'_>| {
+        let Some(digits) = escape.get(1) else {
+            return String::new();
+        };
+        let sign = u32::from_str_radix(digits.as_str(), 16).ok();
+        match sign.and_then(char::from_u32).is_some_and(is_hidden) {
+            true => String::new(),
+            false => escape[0].to_owned(),
+        }
+    });
+    let shown = shown.replace(is_hidden, "");
+    match shown == text {
+        true => text.into(),
+        false => shown.into(),
+    }
+}
+
+/// Whether nobody sees a character: a control character, or one that Unicode lets be ignored.
+fn is_unseen(character: char) -> bool {
+    character.is_control() || is_invisible(character)
 }
 
 /// Where what nobody sees ends, of which the first character is `symbol`, and what is behind it stands at `at`.
@@ -192,7 +208,7 @@ fn behind_invisible(text: &str, symbol: Symbol, at: usize) -> Option<usize> {
     match character {
         '\u{1b}' => Some(at + BEHIND.find(near).map_or(0, |sequence| sequence.end())),
         '\n' => None,
-        _ => (character.is_control() || is_invisible(character)).then_some(at),
+        _ => is_unseen(character).then_some(at),
     }
 }
 
@@ -651,6 +667,10 @@ mod tests {
         assert_eq!(
             hidden.text("a \u{1b}]0;pwn\u{7}\u{1b}[2J b"),
             "a [redacted] b"
+        );
+        assert_eq!(
+            super::visible(r"A\u034fPI\\u200b_K\u001b[01;31mEY\u001b[m=\u00e4\n"),
+            r"API_KEY=\u00e4\n"
         );
         let visible = "s3cret\nDeclared99 s3cret Declared99";
         assert_eq!(redactor.text(visible), visible);
