@@ -357,7 +357,9 @@ fn bind_scripts(
 ) -> Result<Map<String, Json>, Failure> {
     let mut arguments = Json::clone(&params.json);
     let mut scripts = Vec::new();
-    find_scripts(tool, &arguments, "", &mut scripts);
+    if params.marks.iter().any(|mark| !mark.origin.is_trusted()) {
+        find_scripts(tool, &arguments, "", &mut scripts);
+    }
     let is_program = arguments["format"] == "script";
     for (name, pointer) in scripts {
         // Below a list or in the name of a member it can't be bound.

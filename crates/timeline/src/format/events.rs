@@ -267,21 +267,6 @@ fn one(
                 }
             }
         }
-        Meaning::Tool => {
-            let call = normalise_call::shorthand(loader, key, item);
-            let what = format!("`{}`", key.key);
-            if let Some((tool, own)) = call.and_then(|call| loader.call(&call, &at, &what)) {
-                let meta = merged(meta, own);
-                push(
-                    flat,
-                    EventKind::ToolUse(tool),
-                    item.pointer,
-                    span,
-                    meta,
-                    fault,
-                );
-            }
-        }
         Meaning::Event(spec) if spec.key == "llmResponse" => {
             let draft = response::response(loader, body, &at, item, meta);
             let inline: Vec<InlineCall> = draft
@@ -298,19 +283,24 @@ fn one(
             }
             finish_response(loader, flat, draft, item.pointer, span, fault);
         }
-        Meaning::Event(spec) if spec.key == "agentToolUse" => {
-            let call = normalise_call::written(loader, body, &at, item);
-            let call = call.and_then(|call| loader.call(&call, &at, "`agentToolUse`"));
-            if let Some((tool, own)) = call {
-                let meta = merged(meta, own);
-                push(
-                    flat,
-                    EventKind::ToolUse(tool),
-                    item.pointer,
-                    span,
-                    meta,
-                    fault,
-                );
+        Meaning::Tool
+        | Meaning::Event(EventRow {
+            key: "agentToolUse",
+            ..
+        }) => {
+            let (call, what) = match meaning {
+                Meaning::Tool => (
+                    normalise_call::shorthand(loader, key, item),
+                    format!("`{}`", key.key),
+                ),
+                _ => (
+                    normalise_call::written(loader, body, &at, item),
+                    "`agentToolUse`".to_owned(),
+                ),
+            };
+            if let Some((tool, own)) = call.and_then(|call| loader.call(&call, &at, &what)) {
+                let (meta, kind) = (merged(meta, own), EventKind::ToolUse(tool));
+                push(flat, kind, item.pointer, span, meta, fault);
             }
         }
         Meaning::Event(spec) => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::super::answer::{Call, CallInput};
+use super::super::events::CALL_KEYS;
 use crate::format::{ReadOptions, Symbols, read};
 use crate::model::EventKind;
 use crate::model::vocabulary::TOOLS;
@@ -13,22 +14,6 @@ use crate::profiles::{
 };
 use cuecard_source::value::{Json, mask_credentials};
 use cuecard_source::{SourceFile, yaml};
-
-/// What a call event has beside its arguments.
-const OWN_KEYS: &[&str] = &[
-    "progress",
-    "result",
-    "status",
-    "toolExecution",
-    "toolCallId",
-    "rawInput",
-    "rawArguments",
-    "validate",
-    "kind",
-    "delayMs",
-    "_meta",
-    "meta",
-];
 
 /// A call as it is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,7 +128,8 @@ pub(super) fn event(call: &WrittenCall, beside: Vec<(&str, Json)>) -> Json {
     let members = args.as_object();
     let is_short = TOOLS.iter().any(|known| known.name == tool)
         && members.is_some_and(|members| {
-            !members.is_empty() && members.keys().all(|key| !OWN_KEYS.contains(&key.as_str()))
+            let is_own = |key: &String| key == "meta" || CALL_KEYS.contains(&key.as_str());
+            !members.is_empty() && !members.keys().any(is_own)
         });
     if is_short {
         let mut event = serde_json::Map::new();
