@@ -155,7 +155,9 @@ fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
     let sets = firsts
         .clone()
         .any(|first| assigned(first).is_some() || is(first, "export local readonly read for set"));
-    let mut has_made_file = false;
+    // What runs at the same time, and what a group writes, has no order.
+    let is_group = |command: &SimpleCommand| command.words.is_empty();
+    let mut has_made_file = script.has_background || script.commands.iter().any(is_group);
     for command in &script.commands {
         let words = || command.words.iter();
         let made = command.redirections.iter().filter(|to| to.makes_file());
@@ -173,7 +175,9 @@ fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
         {
             return None;
         }
-        has_made_file |= makes || made().count() > 0;
+        // Data may also choose the folder.
+        let goes = words().take(1).any(|first| is(first, "cd")) && words().any(has_data);
+        has_made_file |= makes || goes || made().count() > 0;
     }
     Some(script.output)
 }
@@ -243,7 +247,7 @@ fn may_run_data(command: &SimpleCommand) -> bool {
     let listed = programs::find(program);
     let is_known = |option: &str| listed.is_some_and(|listed| listed.option(option).is_some());
     (0..words.len()).any(|at| runs(at) || (at > 0 && is_code(&words[at - 1], &words[at], is_known)))
-        || (reads && has("-"))
+        || (reads && has("-") && (is_container || is(first, "curl")))
 }
 
 /// Whether a launcher starts what the author named: so many literal operands before the first data, and one more for each
