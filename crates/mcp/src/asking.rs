@@ -9,9 +9,9 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::Value;
 
-use super::error::CallErrorKind;
+use super::error::ErrorKind;
 use super::frames::LARGEST_FRAME;
-use super::http::{self, HttpFailure};
+use super::http;
 use super::link::{SETTLE, UnexpectedMessage};
 use super::messages::MALFORMED;
 use super::session::{Era, Session};
@@ -58,12 +58,12 @@ impl Session {
         &self,
         params: &CallToolRequestParams,
         limit: impl Fn() -> Limit,
-    ) -> Result<Value, CallErrorKind> {
+    ) -> Result<Value, ErrorKind> {
         let request = || CallToolRequest::new(params.clone()).into();
         match self.request(request(), limit()).await {
             // The server wants arguments repeated in headers, which the SDK does once it has seen the
             // schema. Such a call was refused before it had any effect.
-            Err(CallErrorKind::RpcError {
+            Err(ErrorKind::RpcError {
                 code: HEADER_MISMATCH,
                 ..
             }) if self.sink.is_none() => {
@@ -80,7 +80,7 @@ impl Session {
         &self,
         request: ClientRequest,
         limit: Limit,
-    ) -> Result<Value, CallErrorKind> {
+    ) -> Result<Value, ErrorKind> {
         let began = Stopwatch::start();
         if self.link.server_end().is_some() {
             return Err(self.gone(began).await);
@@ -109,55 +109,37 @@ impl Session {
         // In a box, as the SDK's futures are large.
         match Box::pin(answer).await {
             Ok(Some(result)) => raw(result),
-            Ok(None) => Err(CallErrorKind::Timeout { after: limit.whole }),
+            Ok(None) => Err(ErrorKind::NoAnswer {
+                within: limit.whole,
+            }),
             Err(error) => Err(self.explain(error, began).await),
         }
     }
 
     /// What an error of the SDK means.
-    async fn explain(&self, error: ServiceError, began: Stopwatch) -> CallErrorKind {
+    async fn explain(&self, error: ServiceError, began: Stopwatch) -> ErrorKind {
         match error {
             ServiceError::McpError(error) => self.rpc_error(error),
-            ServiceError::TransportSend(error) => {
-                let failure = http::explain(error.error.as_ref()).unwrap_or(HttpFailure::Broken);
-                self.http_failure(failure, began).await
-            }
+            ServiceError::TransportSend(error) => match http::explain(error.error.as_ref()) {
+                None | Some(ErrorKind::Closed) => self.gone(began).await,
+                Some(kind) => kind.masked(&self.link),
+            },
             ServiceError::TransportClosed => self.gone(began).await,
-            other => CallErrorKind::Protocol {
+            other => ErrorKind::Protocol {
                 text: self.shown(&other.to_string()),
             },
         }
     }
 
-    async fn http_failure(&self, failure: HttpFailure, began: Stopwatch) -> CallErrorKind {
-        match failure {
-            HttpFailure::Unreachable(text) => CallErrorKind::Unreachable {
-                text: self.shown(&text),
-            },
-            HttpFailure::Status(status, text) => CallErrorKind::Http {
-                status,
-                text: self.shown(&text),
-            },
-            HttpFailure::NoToken(text) => CallErrorKind::NoToken {
-                text: self.shown(&text),
-            },
-            HttpFailure::TooLarge(bound) => CallErrorKind::TooLarge { bound },
-            HttpFailure::Protocol(text) => CallErrorKind::Protocol {
-                text: self.shown(&text),
-            },
-            HttpFailure::Broken => self.gone(began).await,
-        }
-    }
-
-    fn rpc_error(&self, error: ErrorData) -> CallErrorKind {
+    fn rpc_error(&self, error: ErrorData) -> ErrorKind {
         let message = self.shown(&error.message);
         if error.code == MALFORMED {
-            return CallErrorKind::Protocol { text: message };
+            return ErrorKind::Protocol { text: message };
         }
         if is_unknown_tool(&error) {
-            return CallErrorKind::NoSuchTool { message };
+            return ErrorKind::NoSuchTool { message };
         }
-        CallErrorKind::RpcError {
+        ErrorKind::RpcError {
             code: i64::from(error.code.0),
             message,
             // As JSON, what is masked may stand anywhere in it.
@@ -169,7 +151,7 @@ impl Session {
     }
 
     /// How the server ended, which is waited for a moment: its connection breaks before its end is known.
-    async fn gone(&self, began: Stopwatch) -> CallErrorKind {
+    async fn gone(&self, began: Stopwatch) -> ErrorKind {
         // Over Streamable HTTP nothing tells.
         let end = match &self.sink {
             Some(_) => tokio::time::timeout(SETTLE, self.link.ended()).await.ok(),
@@ -177,25 +159,29 @@ impl Session {
         };
         match end {
             Some(end) => match end.too_large {
-                Some(bound) => CallErrorKind::TooLarge { bound },
+                Some(bound) => ErrorKind::TooLarge { bound },
                 // A server that was cut off may end of that.
-                None => CallErrorKind::ServerGone {
-                    exit: end.exit.filter(|_| end.reason.is_none()),
+                None => match end.exit.filter(|_| end.reason.is_none()) {
+                    Some(exit) => ErrorKind::Exited {
+                        exit,
+                        after: end.after,
+                    },
+                    None => ErrorKind::Closed,
                 },
             },
             None if self.link.trouble_since(began) == Some(UnexpectedMessage::TooLarge) => {
-                CallErrorKind::TooLarge {
+                ErrorKind::TooLarge {
                     bound: LARGEST_FRAME,
                 }
             }
-            None => CallErrorKind::ServerGone { exit: None },
+            None => ErrorKind::Closed,
         }
     }
 }
 
 /// The result as it came; one that the SDK has read, as close to it as its types get.
-fn raw(result: ServerResult) -> Result<Value, CallErrorKind> {
-    let protocol = |error: serde_json::Error| CallErrorKind::Protocol {
+fn raw(result: ServerResult) -> Result<Value, ErrorKind> {
+    let protocol = |error: serde_json::Error| ErrorKind::Protocol {
         text: error.to_string(),
     };
     let mut value = match result {

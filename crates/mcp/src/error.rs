@@ -1,4 +1,4 @@
-//! Why a server could not be started, and why a call got no answer: every fact, and one sentence.
+//! Why a server could not be started, or a call got no answer: every fact, and one sentence.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,24 +6,49 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::exit::Exit;
+use super::link::{LONGEST_TEXT, Link};
 use super::spec::Protocol;
 use super::text::{clean, cut, seconds, size};
 
 /// The longest text of a server's that goes into a sentence, in characters.
 const LONGEST_QUOTE: usize = 2_000;
 
-/// A server could not be started or reached.
+/// A server could not be started or reached, or a call got no answer. A result that reports a failure is no such error:
+/// see [`super::ToolReply::is_error`].
 #[derive(Debug, Clone)]
-pub struct StartError {
+pub struct ServerError {
     /// What happened.
-    pub kind: StartErrorKind,
+    pub kind: ErrorKind,
+    /// What the server should have answered.
+    pub request: Request,
     /// Which server, how it was started, and what it said.
     pub facts: Box<ServerFacts>,
 }
 
-/// What went wrong while a server was started.
+/// What a server should answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Request {
+    /// The handshake.
+    Start,
+    /// The list of its tools.
+    ListTools,
+    /// A call of this tool.
+    Call(String),
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start => f.write_str("initialize"),
+            Self::ListTools => f.write_str("`tools/list`"),
+            Self::Call(tool) => write!(f, "`{}`", clean(tool)),
+        }
+    }
+}
+
+/// What went wrong.
 #[derive(Debug, Clone, PartialEq)]
-pub enum StartErrorKind {
+pub enum ErrorKind {
     /// Its program could not be run.
     NotRun {
         /// Why, as a lowercase fragment.
@@ -42,17 +67,18 @@ pub enum StartErrorKind {
     Exited {
         /// How.
         exit: Exit,
-        /// How long it lived.
+        /// How long it lived, or the call had taken.
         after: Duration,
     },
-    /// The server closed the connection before it answered; its process, if it has one, runs on.
+    /// The server closed the connection before it answered; its process, if it has one, runs on, or nothing is known of
+    /// its end.
     Closed,
     /// No connection came about in time.
     NoConnection {
         /// The time it had.
         within: Duration,
     },
-    /// No answer came in time.
+    /// No answer came in time. A call was cancelled at the server; the session goes on.
     NoAnswer {
         /// The time it had.
         within: Duration,
@@ -71,112 +97,9 @@ pub enum StartErrorKind {
         /// What was answered with it.
         to: HttpRequest,
     },
-    /// The server answered the handshake with an error.
-    RpcError {
-        /// The JSON-RPC code.
-        code: i64,
-        /// Its message.
-        message: String,
-    },
-    /// Server and client share no protocol version.
-    NoCommonVersion {
-        /// What the server speaks.
-        server: Vec<String>,
-    },
-    /// The handshake broke the protocol.
-    Protocol {
-        /// How.
-        text: String,
-    },
-    /// A frame was larger than we accept.
-    TooLarge {
-        /// The bound, in bytes.
-        bound: usize,
-    },
-}
-
-impl StartErrorKind {
-    /// A key of the config has a value that can't be used.
-    pub(super) fn wrong(key: &'static str, text: impl Into<String>) -> Self {
-        let (text, help) = (text.into(), Advice::Correct(key));
-        Self::Unusable { text, help }
-    }
-
-    /// No token was to be had.
-    pub(super) fn no_token(why: &str) -> Self {
-        // What stands behind `token:` would be taken for one.
-        let text = format!("requires a token, which can't be fetched{}", quote(why));
-        Self::wrong("auth", text)
-    }
-}
-
-/// What to do about a server that can't be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Advice {
-    /// This.
-    Do(&'static str),
-    /// Correct this key of the config.
-    Correct(&'static str),
-    /// Install this program.
-    Install(String),
-}
-
-/// What an HTTP status answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HttpRequest {
-    /// A message of the handshake.
-    Initialize,
-    /// The request for the event stream of HTTP with SSE.
-    EventStream,
-    /// The handshake of WebSocket.
-    WebSocket,
-}
-
-/// A call got no answer. A result that reports a failure is no such error: see
-/// [`super::ToolReply::is_error`].
-#[derive(Debug, Clone)]
-pub struct CallError {
-    /// What happened.
-    pub kind: CallErrorKind,
-    /// The tool called; none while the tools were listed.
-    pub tool: Option<String>,
-    /// Which server, how it was started, and what it said.
-    pub facts: Box<ServerFacts>,
-}
-
-/// What went wrong with a call.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CallErrorKind {
-    /// No answer in time. The call was cancelled at the server; the session goes on.
-    Timeout {
-        /// The time it had.
-        after: Duration,
-    },
-    /// The server ended, or closed the connection.
-    ServerGone {
-        /// How its process ended, if it has one and that ended.
-        exit: Option<Exit>,
-    },
-    /// No connection, for example because it was refused. Nothing was sent.
-    Unreachable {
-        /// Why.
-        text: String,
-    },
-    /// An HTTP status instead of an answer.
-    Http {
-        /// The status code.
-        status: u16,
-        /// The beginning of the body.
-        text: String,
-    },
     /// The server wants a token, and none was to be had.
     NoToken {
         /// Why.
-        text: String,
-    },
-    /// The answer broke the protocol.
-    Protocol {
-        /// How.
         text: String,
     },
     /// The server answered with a JSON-RPC error.
@@ -188,15 +111,25 @@ pub enum CallErrorKind {
         /// Its data.
         data: Option<Value>,
     },
-    /// The server says that it has no such tool.
-    NoSuchTool {
-        /// Its message.
-        message: String,
+    /// Server and client share no protocol version.
+    NoCommonVersion {
+        /// What the server speaks.
+        server: Vec<String>,
+    },
+    /// The answer broke the protocol.
+    Protocol {
+        /// How.
+        text: String,
     },
     /// A frame was larger than we accept. The session is over.
     TooLarge {
         /// The bound, in bytes.
         bound: usize,
+    },
+    /// The server says that it has no such tool.
+    NoSuchTool {
+        /// Its message.
+        message: String,
     },
     /// The tool is not on the server's allow-list; nothing was sent.
     Refused {
@@ -215,7 +148,51 @@ pub enum CallErrorKind {
     },
 }
 
-/// What both errors know about the server.
+impl ErrorKind {
+    /// A key of the config has a value that can't be used.
+    pub(super) fn wrong(key: &'static str, text: impl Into<String>) -> Self {
+        let (text, help) = (text.into(), Advice::Correct(key));
+        Self::Unusable { text, help }
+    }
+
+    /// The same with what the server said fit to be shown: before there is a handshake, it may repeat the secrets that
+    /// it was sent.
+    pub(super) fn masked(mut self, link: &Link) -> Self {
+        if let Self::Http { text, .. }
+        | Self::Protocol { text }
+        | Self::NoToken { text }
+        | Self::Unreachable { text }
+        | Self::Unusable { text, .. } = &mut self
+        {
+            *text = link.shown(text, LONGEST_TEXT);
+        }
+        self
+    }
+}
+
+/// What to do about a server that can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Advice {
+    /// This.
+    Do(&'static str),
+    /// Correct this key of the config.
+    Correct(&'static str),
+    /// Install this program.
+    Install(String),
+}
+
+/// What an HTTP status answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpRequest {
+    /// A message.
+    Message,
+    /// The request for the event stream of HTTP with SSE.
+    EventStream,
+    /// The handshake of WebSocket.
+    WebSocket,
+}
+
+/// What an error knows about the server.
 #[derive(Debug, Clone)]
 pub struct ServerFacts {
     /// Its name in the config.
@@ -228,8 +205,6 @@ pub struct ServerFacts {
     pub source: String,
     /// The protocol era asked for.
     pub protocol: Protocol,
-    /// How long the start or the call had taken.
-    pub elapsed: Duration,
     /// The last lines of its standard error, oldest first.
     pub last_words: Vec<String>,
     /// The first line of its standard output that was not JSON.
@@ -240,11 +215,11 @@ pub struct ServerFacts {
     pub trouble: Option<String>,
 }
 
-impl StartError {
+impl ServerError {
     /// How the server was started, or where it was sought, as a note.
     pub fn start_note(&self) -> String {
         let how = match (self.facts.transport, &self.kind) {
-            ("stdio", StartErrorKind::NotRun { .. }) => "start command",
+            ("stdio", ErrorKind::NotRun { .. }) => "start command",
             ("stdio" | "built in", _) => "started as",
             _ => "URL",
         };
@@ -254,13 +229,6 @@ impl StartError {
         )
     }
 
-    /// The last lines of the server's standard error, oldest first.
-    pub fn last_words(&self) -> &[String] {
-        &self.facts.last_words
-    }
-}
-
-impl CallError {
     /// The last lines of the server's standard error, oldest first.
     pub fn last_words(&self) -> &[String] {
         &self.facts.last_words
@@ -292,97 +260,52 @@ impl ServerFacts {
     }
 }
 
-impl fmt::Display for StartError {
+impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ServerFacts { server, .. } = &*self.facts;
+        let (request, is_call) = (&self.request, self.request != Request::Start);
         let what = match &self.kind {
-            StartErrorKind::NotRun { text, .. } => format!("failed to start: {text}"),
-            StartErrorKind::Unusable { text, .. } => text.clone(),
-            StartErrorKind::Exited { exit, after } => {
+            ErrorKind::NotRun { text, .. } => format!("failed to start: {text}"),
+            ErrorKind::Unusable { text, .. } => text.clone(),
+            ErrorKind::Exited { exit, after } => {
                 let after = seconds(*after);
-                format!("exited before it answered initialize ({exit}, after {after})")
+                format!("exited before it answered {request} ({exit}, after {after})")
             }
-            StartErrorKind::Closed => {
+            ErrorKind::Closed => {
                 let how = match self.facts.break_reason {
-                    Some(_) => "was cut off",
-                    None => "closed the connection",
+                    Some(_) if !is_call => "was cut off",
+                    _ => "closed the connection",
                 };
                 let why = self.facts.why_it_broke();
-                format!("{how} before it answered initialize{why}")
+                format!("{how} before it answered {request}{why}")
             }
-            StartErrorKind::NoConnection { within } => {
+            ErrorKind::NoConnection { within } => {
                 format!("did not accept the connection within {}", seconds(*within))
             }
-            StartErrorKind::NoAnswer { within } => {
+            ErrorKind::NoAnswer { within } => {
                 let instead = match &self.facts.stray_output {
+                    _ if is_call => format!("; the call was cancelled{}", self.facts.instead()),
                     Some(line) => format!(", but printed `{line}`"),
                     None => self.facts.instead(),
                 };
-                format!(
-                    "did not answer initialize within {}{instead}",
-                    seconds(*within)
-                )
+                let within = seconds(*within);
+                format!("did not answer {request} within {within}{instead}")
             }
-            StartErrorKind::Unreachable { text } => format!("cannot be reached: {text}"),
-            StartErrorKind::Http { status, text, to } => {
+            ErrorKind::Unreachable { text } => format!("cannot be reached: {text}"),
+            ErrorKind::Http { status, text, to } => {
                 let to = match to {
-                    HttpRequest::Initialize => "initialize",
-                    HttpRequest::EventStream => "the request for its event stream",
-                    HttpRequest::WebSocket => "the WebSocket handshake",
+                    HttpRequest::Message => request.to_string(),
+                    HttpRequest::EventStream => "the request for its event stream".to_owned(),
+                    HttpRequest::WebSocket => "the WebSocket handshake".to_owned(),
                 };
                 format!("answered {to} with HTTP {status}{}", quote(text))
             }
-            StartErrorKind::RpcError { code, message } => {
-                format!("refused initialize (code {code}){}", quote(message))
-            }
-            StartErrorKind::NoCommonVersion { server: theirs } => {
-                let theirs = cut(&clean(&theirs.join(", ")), 200);
-                format!("does not support any known protocol version (it offers {theirs})")
-            }
-            StartErrorKind::Protocol { text } => {
-                format!("violated the protocol during initialize{}", quote(text))
-            }
-            StartErrorKind::TooLarge { bound } => {
-                format!("sent a message larger than the limit of {}", size(*bound))
-            }
-        };
-        write!(f, "server `{}` {what}", self.facts.server)
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let server = &self.facts.server;
-        let tool = clean(self.tool.as_deref().unwrap_or("tools/list"));
-        let what = match &self.kind {
-            CallErrorKind::Timeout { after } => {
-                let (after, instead) = (seconds(*after), self.facts.instead());
-                format!("did not answer `{tool}` within {after}; the call was cancelled{instead}")
-            }
-            CallErrorKind::ServerGone { exit: Some(exit) } => {
-                let after = seconds(self.facts.elapsed);
-                format!("exited before it answered `{tool}` ({exit}, after {after})")
-            }
-            CallErrorKind::ServerGone { exit: None } => {
-                let why = self.facts.why_it_broke();
-                format!("closed the connection before it answered `{tool}`{why}")
-            }
-            CallErrorKind::Unreachable { text } => {
-                format!("could not be reached for `{tool}`: {text}")
-            }
-            CallErrorKind::Http { status, text } => {
-                format!("answered `{tool}` with HTTP {status}{}", quote(text))
-            }
-            CallErrorKind::NoToken { text } => {
+            ErrorKind::NoToken { text } => {
+                // What stands behind `token:` would be taken for one.
                 let why = quote(text);
-                format!("requires a token for `{tool}`, which can't be fetched{why}")
+                format!("requires a token for {request}, which can't be fetched{why}")
             }
-            CallErrorKind::Protocol { text } => {
-                format!(
-                    "violated the protocol while answering `{tool}`{}",
-                    quote(text)
-                )
-            }
-            CallErrorKind::RpcError {
+            ErrorKind::RpcError {
                 code,
                 message,
                 data,
@@ -390,37 +313,42 @@ impl fmt::Display for CallError {
                 let data = data.as_ref().map_or_else(String::new, |data| {
                     format!(" (data: {})", cut(&clean(&data.to_string()), LONGEST_QUOTE))
                 });
-                format!("refused `{tool}` (code {code}){}{data}", quote(message))
+                format!("refused {request} (code {code}){}{data}", quote(message))
             }
-            CallErrorKind::NoSuchTool { message } => {
-                format!("has no tool `{tool}`{}", quote(message))
+            ErrorKind::NoCommonVersion { server: theirs } => {
+                let theirs = cut(&clean(&theirs.join(", ")), 200);
+                format!("does not support any known protocol version (it offers {theirs})")
             }
-            CallErrorKind::TooLarge { bound } => {
-                let limit = size(*bound);
+            ErrorKind::Protocol { text } => {
                 format!(
-                    "sent a message larger than the limit of {limit} during the call of `{tool}`"
+                    "violated the protocol while answering {request}{}",
+                    quote(text)
                 )
             }
-            CallErrorKind::Refused { .. } => {
+            ErrorKind::NoSuchTool { message } => format!("has no tool {request}{}", quote(message)),
+            ErrorKind::TooLarge { bound } => {
+                let limit = size(*bound);
+                format!("sent a message larger than the limit of {limit} while answering {request}")
+            }
+            ErrorKind::Refused { .. } => {
                 return write!(
                     f,
-                    "tool `{tool}` is not on the allow-list of server `{server}`"
+                    "tool {request} is not on the allow-list of server `{server}`"
                 );
             }
-            CallErrorKind::TooManyRounds { bound } => {
-                format!("kept requesting input for `{tool}`, {bound} times in total")
+            ErrorKind::TooManyRounds { bound } => {
+                format!("kept requesting input for {request}, {bound} times in total")
             }
-            CallErrorKind::NeedsInput { methods } => {
+            ErrorKind::NeedsInput { methods } => {
                 let methods = cut(&clean(&methods.join(", ")), 200);
-                format!("requests input for `{tool}` that can't be provided ({methods})")
+                format!("requests input for {request} that can't be provided ({methods})")
             }
         };
         write!(f, "server `{server}` {what}")
     }
 }
 
-impl std::error::Error for StartError {}
-impl std::error::Error for CallError {}
+impl std::error::Error for ServerError {}
 
 /// A server's own words at the end of a sentence; nothing if there are none.
 pub(super) fn quote(text: &str) -> String {
@@ -441,7 +369,6 @@ mod tests {
             transport: "stdio",
             source: "~/.cursor/mcp.json".into(),
             protocol: Protocol::Auto,
-            elapsed: Duration::from_millis(300),
             last_words: words.iter().map(|word| (*word).to_owned()).collect(),
             stray_output: stray.map(str::to_owned),
             break_reason: None,
@@ -451,11 +378,12 @@ mod tests {
 
     #[test]
     fn a_dead_server_reads_as_designed() {
-        let error = StartError {
-            kind: StartErrorKind::Exited {
+        let error = ServerError {
+            kind: ErrorKind::Exited {
                 exit: Exit::Code(1),
                 after: Duration::from_millis(300),
             },
+            request: Request::Start,
             facts: facts(&["Error: GITHUB_TOKEN is not set"], None),
         };
         assert_eq!(
@@ -472,11 +400,12 @@ mod tests {
 
     #[test]
     fn a_silent_server_shows_what_it_printed_instead() {
-        let kind = StartErrorKind::NoAnswer {
+        let kind = ErrorKind::NoAnswer {
             within: Duration::from_secs(60),
         };
-        let error = StartError {
+        let error = ServerError {
             kind,
+            request: Request::Start,
             facts: facts(&[], Some("Content-Length: 52")),
         };
         assert_eq!(
@@ -493,26 +422,28 @@ mod tests {
 
     #[test]
     fn a_call_error_is_one_clean_sentence_with_the_servers_words() {
-        let call = |kind| CallError {
+        let call = |kind| ServerError {
             kind,
-            tool: Some("create_issue".into()),
+            request: Request::Call("create_issue".into()),
             facts: facts(&[], None),
         };
         let texts = [
-            call(CallErrorKind::RpcError {
+            call(ErrorKind::RpcError {
                 code: -32602,
                 message: "bad \u{1b}[1mtitle".into(),
                 data: None,
             }),
-            call(CallErrorKind::ServerGone {
-                exit: Some(Exit::Signal(9)),
+            call(ErrorKind::Exited {
+                exit: Exit::Signal(9),
+                after: Duration::from_millis(300),
             }),
-            call(CallErrorKind::Timeout {
-                after: Duration::from_millis(1500),
+            call(ErrorKind::NoAnswer {
+                within: Duration::from_millis(1500),
             }),
-            call(CallErrorKind::Http {
+            call(ErrorKind::Http {
                 status: 500,
                 text: String::new(),
+                to: HttpRequest::Message,
             }),
         ]
         .map(|error| error.to_string());

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use super::http::HttpFailure;
+use super::error::ErrorKind;
 use cuecard_runtime::clock::Stopwatch;
 
 /// The largest frame accepted, in bytes.
@@ -98,7 +98,7 @@ pub(super) enum SendError {
     /// The message is no JSON text.
     Unwritable(String),
     /// Each message is a request of its own, and this one failed.
-    Request(HttpFailure),
+    Request(ErrorKind),
 }
 
 impl fmt::Display for SendError {

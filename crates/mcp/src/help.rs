@@ -3,21 +3,9 @@
 use cuecard_tool_call::model::QuestionKind;
 
 use super::config::COMMAND_LINE;
-use super::error::{
-    Advice, CallError, CallErrorKind, HttpRequest, ServerFacts, StartError, StartErrorKind,
-};
+use super::error::{Advice, ErrorKind, HttpRequest, Request, ServerError, ServerFacts};
 use super::spec::Protocol;
 use super::text::{clean, cut};
-
-/// What a server that wants credentials, or other ones, needs.
-fn credentials(status: u16) -> String {
-    match status {
-        401 => "log in elsewhere and put the token into the config: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }; \
-                a client with a secret of its own: \"auth\": { \"type\": \"client_credentials\", … }",
-        _ => "the credentials in `headers` or `auth` are not enough: ask for more scopes, or for another account",
-    }
-    .to_owned()
-}
 
 /// The JSON-RPC code for a call that needs a client to answer questions.
 const MISSING_CAPABILITY: i64 = -32021;
@@ -27,60 +15,110 @@ const PAGE_REQUIRED: i64 = -32042;
 /// What tries servers without playing anything.
 const DOCTOR: &str = "`cuecard doctor` tries every server";
 
-impl StartError {
+impl ServerError {
     /// What to do about it, with what finds out more.
     pub fn help(&self) -> Option<String> {
         let advice = self.advice();
-        match (&self.kind, advice) {
-            (
-                StartErrorKind::Exited { .. }
-                | StartErrorKind::Closed
-                | StartErrorKind::Unreachable { .. },
-                Some(advice),
-            ) => Some(format!("{DOCTOR}; {advice}")),
-            (_, advice) => advice,
+        match self.kind {
+            ErrorKind::Exited { .. } | ErrorKind::Closed | ErrorKind::Unreachable { .. } => {
+                advice.map(|advice| format!("{DOCTOR}; {advice}"))
+            }
+            _ => advice,
         }
     }
 
     /// What to do about it.
     pub fn advice(&self) -> Option<String> {
-        match &self.kind {
-            StartErrorKind::NotRun { help, .. } | StartErrorKind::Unusable { help, .. } => {
-                Some(match help {
+        let is_call = self.request != Request::Start;
+        let advice = match &self.kind {
+            ErrorKind::NotRun { help, .. } | ErrorKind::Unusable { help, .. } => {
+                return Some(match help {
                     Advice::Do(what) => (*what).to_owned(),
                     Advice::Correct(key) => correct(key, &self.facts),
                     Advice::Install(program) => install_help(program, &self.facts),
-                })
+                });
             }
-            StartErrorKind::Exited { .. } | StartErrorKind::Closed => Some(self.exited_help()),
-            StartErrorKind::NoAnswer { .. } => Some(self.silent_help()),
-            StartErrorKind::Unreachable { .. } => Some("is it running?".to_owned()),
-            StartErrorKind::NoConnection { .. } => {
-                Some("increase `--timeout` if the server starts slowly; is this the URL of an MCP server?".to_owned())
+            ErrorKind::NoAnswer { .. } if is_call => {
+                "a step's `timeout` and `--timeout` are in seconds"
+            }
+            ErrorKind::Exited { .. } | ErrorKind::Closed | ErrorKind::Unreachable { .. }
+                if is_call =>
+            {
+                return None;
+            }
+            ErrorKind::Exited { .. } | ErrorKind::Closed => return Some(self.exited_help()),
+            ErrorKind::NoAnswer { .. } => self.silent_help(),
+            ErrorKind::Unreachable { .. } => "is it running?",
+            ErrorKind::NoConnection { .. } => {
+                "increase `--timeout` if the server starts slowly; is this the URL of an MCP server?"
             }
             // Some servers refuse an unknown path like this.
-            StartErrorKind::Http { status: 403, to: HttpRequest::WebSocket, .. } => {
-                Some("check the path of the URL (often `/ws`), and what the config says to log in: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }".to_owned())
+            ErrorKind::Http {
+                status: 403,
+                to: HttpRequest::WebSocket,
+                ..
+            } => {
+                "check the path of the URL (often `/ws`), and what the config says to log in: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }"
             }
-            StartErrorKind::Http { status, .. } if matches!(status, 401 | 403) => {
-                Some(credentials(*status))
+            ErrorKind::Http { status: 401, .. } => {
+                "log in elsewhere and put the token into the config: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }; \
+                 a client with a secret of its own: \"auth\": { \"type\": \"client_credentials\", … }"
             }
-            StartErrorKind::Http { status: 404 | 405, to, .. } => Some(match to {
-                HttpRequest::Initialize => {
+            ErrorKind::Http { status: 403, .. } => {
+                "the credentials in `headers` or `auth` are not enough: ask for more scopes, or for another account"
+            }
+            ErrorKind::Http {
+                status: 404 | 405,
+                to,
+                ..
+            } if !is_call => match to {
+                HttpRequest::Message => {
                     "check the path of the URL (often `/mcp`), and its `type` (an older server may need `sse`)"
                 }
                 HttpRequest::EventStream => {
                     "check the path of the URL (often `/sse`), and its `type` (a newer server needs `http`)"
                 }
                 HttpRequest::WebSocket => "check the path of the URL (often `/ws`)",
-            }.to_owned()),
-            StartErrorKind::Http { .. } => None,
-            StartErrorKind::NoCommonVersion { .. }
-            | StartErrorKind::RpcError { .. }
-            | StartErrorKind::Protocol { .. } => (self.facts.protocol != Protocol::Auto)
-                .then(|| "\"protocol\": \"auto\" detects what the server speaks".to_owned()),
-            StartErrorKind::TooLarge { .. } => None,
-        }
+            },
+            ErrorKind::NoToken { .. } => return Some(correct("auth", &self.facts)),
+            ErrorKind::RpcError {
+                code: MISSING_CAPABILITY,
+                message,
+                ..
+            } if is_call => {
+                let mut kinds = QuestionKind::ALL.into_iter();
+                let kind = kinds.find(|kind| message.contains(kind.key()))?;
+                return Some(format!(
+                    "it asks a question: answer it with \"answers\": {{ \"{}\": [ {} ] }}",
+                    kind.key(),
+                    kind.general_entry()
+                ));
+            }
+            ErrorKind::RpcError {
+                code: PAGE_REQUIRED,
+                ..
+            } if is_call => {
+                "it wants a user to visit a web page first, which can't be automated: do it manually"
+            }
+            ErrorKind::NoCommonVersion { .. }
+            | ErrorKind::RpcError { .. }
+            | ErrorKind::Protocol { .. }
+                if !is_call && self.facts.protocol != Protocol::Auto =>
+            {
+                "\"protocol\": \"auto\" detects what the server speaks"
+            }
+            ErrorKind::Refused { allowed } => {
+                let all = allowed.join(", ");
+                let all = if all.is_empty() { "nothing" } else { &all };
+                let all = cut(&clean(all), 300);
+                return Some(format!("`tools` in {} allows {all}", self.facts.source));
+            }
+            ErrorKind::NoSuchTool { .. } => {
+                "`cuecard check FILE --connect` checks every step's tool before anything runs"
+            }
+            _ => return None,
+        };
+        Some(advice.to_owned())
     }
 
     fn exited_help(&self) -> String {
@@ -105,70 +143,18 @@ impl StartError {
         }
     }
 
-    fn silent_help(&self) -> String {
+    fn silent_help(&self) -> &'static str {
         match &self.facts.stray_output {
             Some(line) if line.to_lowercase().starts_with("content-length") => {
-                "it frames messages with Content-Length; MCP has one JSON message per line".to_owned()
+                "it frames messages with Content-Length; MCP has one JSON message per line"
             }
-            Some(_) => "does it need an argument such as `stdio`? stdout is for JSON messages only"
-                .to_owned(),
+            Some(_) => "does it need an argument such as `stdio`? stdout is for JSON messages only",
             None if self.facts.transport == "unix" => {
                 "a server that speaks HTTP over its socket needs `http+unix://`; a slow start needs a larger `--timeout`"
-                    .to_owned()
             }
-            None => "a slow start needs a larger `--timeout`; `\"protocol\": \"legacy\"` skips the probe for \
-                     the newer protocol"
-                .to_owned(),
-        }
-    }
-}
-
-impl CallError {
-    /// What to do about it.
-    pub fn help(&self) -> Option<String> {
-        match &self.kind {
-            CallErrorKind::Timeout { .. } => {
-                Some("a step's `timeout` and `--timeout` are in seconds".to_owned())
+            None => {
+                "a slow start needs a larger `--timeout`; `\"protocol\": \"legacy\"` skips the probe for the newer protocol"
             }
-            CallErrorKind::Refused { allowed } => {
-                let all = allowed.join(", ");
-                let all = if all.is_empty() { "nothing" } else { &all };
-                Some(format!(
-                    "`tools` in {} allows {}",
-                    self.facts.source,
-                    cut(&clean(all), 300)
-                ))
-            }
-            CallErrorKind::NoSuchTool { .. } => Some(
-                "`cuecard check FILE --connect` checks every step's tool before anything runs"
-                    .to_owned(),
-            ),
-            CallErrorKind::Http { status, .. } if matches!(status, 401 | 403) => {
-                Some(credentials(*status))
-            }
-            CallErrorKind::NoToken { .. } => {
-                Some(correct("auth", &self.facts))
-            }
-            CallErrorKind::RpcError {
-                code: MISSING_CAPABILITY,
-                message,
-                ..
-            } => {
-                let mut kinds = QuestionKind::ALL.into_iter();
-                let kind = kinds.find(|kind| message.contains(kind.key()))?;
-                Some(format!(
-                    "it asks a question: answer it with \"answers\": {{ \"{}\": [ {} ] }}",
-                    kind.key(),
-                    kind.general_entry()
-                ))
-            }
-            CallErrorKind::RpcError {
-                code: PAGE_REQUIRED,
-                ..
-            } => Some(
-                "it wants a user to visit a web page first, which can't be automated: do it manually".to_owned(),
-            ),
-            _ => None,
         }
     }
 }

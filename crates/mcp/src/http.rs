@@ -16,19 +16,19 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
-use super::auth::{Challenge, ClientCredentials, HttpClient, NoToken, TokenSource};
-use super::error::StartErrorKind;
+use super::auth::{ClientCredentials, NoToken, TokenSource, parameter};
+use super::error::{ErrorKind, HttpRequest};
 use super::frames::SendError;
 use super::link::Link;
 use super::text::{clean, cut, url as shown_url};
-pub(super) use requests::{CARRIED, Headers, HttpError, Requests, body};
+pub(super) use requests::{CARRIED, HttpError, Requests, body};
 
 /// Redirects followed for one request, all on the same host.
 const MOST_REDIRECTS: usize = 5;
 /// Attempts to take up a broken event stream again before its call fails.
 const RECONNECTS: usize = 3;
 
-pub(super) type HttpTransport = StreamableHttpClientTransport<HttpClient>;
+pub(super) type HttpTransport = StreamableHttpClientTransport<Requests>;
 
 /// A connection to the server at `url`. Nothing is sent yet.
 pub(super) fn transport(
@@ -36,17 +36,20 @@ pub(super) fn transport(
     headers: &[(String, String)],
     auth: Option<&ClientCredentials>,
     link: &Arc<Link>,
-) -> Result<HttpTransport, StartErrorKind> {
+) -> Result<HttpTransport, ErrorKind> {
     let parsed = parse(url)?;
     let config = config(parsed.as_str(), headers)?;
     let http = client(&parsed)?;
     let tokens = auth.map(|credentials| {
-        TokenSource::new(credentials.clone(), parsed.clone(), Arc::clone(link))
-            .map_err(|error| StartErrorKind::no_token(&reason(&error)))
+        let (credentials, link) = (credentials.clone(), Arc::clone(link));
+        Arc::new(TokenSource::new(credentials, parsed, http.clone(), link))
     });
-    let requests = Requests::new(http, Arc::clone(link));
-    let client = HttpClient::new(requests, tokens.transpose()?);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    let requests = Requests {
+        http,
+        link: Arc::clone(link),
+        tokens,
+    };
+    Ok(StreamableHttpClientTransport::with_client(requests, config))
 }
 
 /// A connection to the server behind the Unix socket `socket`, at `path` (`/mcp`). Nothing is sent yet.
@@ -55,7 +58,7 @@ pub(super) fn over_socket(
     path: &str,
     headers: &[(String, String)],
     link: &Arc<Link>,
-) -> Result<HttpTransport, StartErrorKind> {
+) -> Result<HttpTransport, ErrorKind> {
     let config = config(&format!("http://localhost{path}"), headers)?;
     // With a port, as servers that check `Host` often expect one after `localhost`.
     let host = HeaderMap::from_iter([(HOST, HeaderValue::from_static("localhost:80"))]);
@@ -63,13 +66,16 @@ pub(super) fn over_socket(
         .no_proxy()
         .unix_socket(socket)
         .default_headers(host);
-    let requests = Requests::new(built(http)?, Arc::clone(link));
-    let client = HttpClient::new(requests, None);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    let requests = Requests {
+        http: built(http)?,
+        link: Arc::clone(link),
+        tokens: None,
+    };
+    Ok(StreamableHttpClientTransport::with_client(requests, config))
 }
 
 /// The URL of a server.
-pub(super) fn parse(url: &str) -> Result<Url, StartErrorKind> {
+pub(super) fn parse(url: &str) -> Result<Url, ErrorKind> {
     let parsed =
         Url::parse(url).map_err(|error| bad_url(url, &format!("is not a URL ({error})")))?;
     if !matches!(parsed.scheme(), "http" | "https") {
@@ -78,20 +84,20 @@ pub(super) fn parse(url: &str) -> Result<Url, StartErrorKind> {
     Ok(parsed)
 }
 
-pub(super) fn bad_url(url: &str, why: &str) -> StartErrorKind {
+pub(super) fn bad_url(url: &str, why: &str) -> ErrorKind {
     let text = format!("has an invalid URL: `{}` {why}", shown_url(url));
-    StartErrorKind::wrong("url", text)
+    ErrorKind::wrong("url", text)
 }
 
-pub(super) fn bad_header(name: &str, why: &str) -> StartErrorKind {
+pub(super) fn bad_header(name: &str, why: &str) -> ErrorKind {
     let text = format!("has an invalid header `{}`: {why}", clean(name));
-    StartErrorKind::wrong("headers", text)
+    ErrorKind::wrong("headers", text)
 }
 
 fn config(
     uri: &str,
     headers: &[(String, String)],
-) -> Result<StreamableHttpClientTransportConfig, StartErrorKind> {
+) -> Result<StreamableHttpClientTransportConfig, ErrorKind> {
     let custom_headers = headers
         .iter()
         .map(|(name, value)| header(name, value))
@@ -107,7 +113,7 @@ fn config(
 }
 
 /// A configured header as it is sent.
-pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), StartErrorKind> {
+pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), ErrorKind> {
     let bad = |why: &str| bad_header(name, why);
     let key =
         HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("not a valid header name"))?;
@@ -128,7 +134,7 @@ pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue
 }
 
 /// A client for requests to `url`.
-pub(super) fn client(url: &Url) -> Result<reqwest::Client, StartErrorKind> {
+pub(super) fn client(url: &Url) -> Result<reqwest::Client, ErrorKind> {
     let builder = builder();
     built(match is_loopback(url) {
         // A proxy can't reach what runs on this machine.
@@ -144,12 +150,10 @@ fn builder() -> reqwest::ClientBuilder {
         .redirect(redirect::Policy::custom(follow))
 }
 
-fn built(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, StartErrorKind> {
-    builder
-        .build()
-        .map_err(|error| StartErrorKind::Unreachable {
-            text: reason(&error),
-        })
+fn built(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, ErrorKind> {
+    builder.build().map_err(|error| ErrorKind::Unreachable {
+        text: reason(&error),
+    })
 }
 
 /// Follows redirects that keep the request whole and stay on the host, which got the headers.
@@ -189,22 +193,9 @@ pub(super) fn is_loopback(url: &Url) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-/// What an error of this transport says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum HttpFailure {
-    /// Nothing was sent.
-    Unreachable(String),
-    /// The connection broke before the answer was complete.
-    Broken,
-    Status(u16, String),
-    /// The server wants a token, and there is none.
-    NoToken(String),
-    TooLarge(usize),
-    Protocol(String),
-}
-
-/// The meaning of an error that came from this transport; nothing if it came from elsewhere.
-pub(super) fn explain(error: &(dyn Error + Send + Sync + 'static)) -> Option<HttpFailure> {
+/// The meaning of an error that came from this transport; nothing if it came from elsewhere. What broke off before the
+/// answer was complete is [`ErrorKind::Closed`].
+pub(super) fn explain(error: &(dyn Error + Send + Sync + 'static)) -> Option<ErrorKind> {
     if let Some(SendError::Request(failure)) = error.downcast_ref() {
         return Some(failure.clone());
     }
@@ -212,55 +203,71 @@ pub(super) fn explain(error: &(dyn Error + Send + Sync + 'static)) -> Option<Htt
     if let HttpError::Io(inner) = error
         && let Some(NoToken(text)) = inner.get_ref().and_then(|inner| inner.downcast_ref())
     {
-        return Some(HttpFailure::NoToken(text.clone()));
+        return Some(ErrorKind::NoToken { text: text.clone() });
     }
     Some(failure_of(error))
 }
 
 /// What the failure of a request means.
-pub(super) fn request_failure(error: &reqwest::Error) -> HttpFailure {
+pub(super) fn request_failure(error: &reqwest::Error) -> ErrorKind {
     match error.status() {
-        Some(status) => HttpFailure::Status(status.as_u16(), String::new()),
+        Some(status) => http_status(status.as_u16(), ""),
         None if error.is_connect() || error.is_redirect() || error.is_builder() => {
-            HttpFailure::Unreachable(reason(error))
+            ErrorKind::Unreachable {
+                text: reason(error),
+            }
         }
         // The request was sent, and may have had its effect.
-        None => HttpFailure::Broken,
+        None => ErrorKind::Closed,
     }
 }
 
-fn failure_of(error: &HttpError) -> HttpFailure {
-    match error {
-        HttpError::Client(error) => request_failure(error),
-        HttpError::HttpStatus(error) => HttpFailure::Status(error.status, String::new()),
+pub(super) fn http_status(status: u16, text: &str) -> ErrorKind {
+    ErrorKind::Http {
+        status,
+        text: text.to_owned(),
+        to: HttpRequest::Message,
+    }
+}
+
+fn failure_of(error: &HttpError) -> ErrorKind {
+    let text = match error {
+        HttpError::Client(error) => return request_failure(error),
+        HttpError::HttpStatus(error) => return http_status(error.status, ""),
         HttpError::AuthRequired(error) => {
-            HttpFailure::Status(401, said(&error.www_authenticate_header))
+            return http_status(401, &reasons(&error.www_authenticate_header));
         }
         HttpError::InsufficientScope(error) => {
-            HttpFailure::Status(403, said(&error.www_authenticate_header))
+            return http_status(403, &reasons(&error.www_authenticate_header));
         }
         HttpError::SessionExpired => {
-            HttpFailure::Status(404, "the server no longer knows this session".to_owned())
+            return http_status(404, "the server no longer knows this session");
         }
-        HttpError::ResponseBodyTooLarge { max_size } => HttpFailure::TooLarge(*max_size),
-        HttpError::UnexpectedContentType(Some(kind)) => HttpFailure::Protocol(format!(
+        HttpError::ResponseBodyTooLarge { max_size } => {
+            return ErrorKind::TooLarge { bound: *max_size };
+        }
+        HttpError::UnexpectedContentType(Some(kind)) => format!(
             "its content type is `{}`, neither JSON nor an event stream",
             cut(kind, 100)
-        )),
-        HttpError::UnexpectedContentType(None) => {
-            HttpFailure::Protocol("its answer has no content type".to_owned())
-        }
-        HttpError::UnexpectedServerResponse(text) => status_in(text).map_or_else(
-            || HttpFailure::Protocol(text.to_string()),
-            |(status, body)| HttpFailure::Status(status, body.to_owned()),
         ),
-        other => HttpFailure::Protocol(other.to_string()),
-    }
+        HttpError::UnexpectedContentType(None) => "its answer has no content type".to_owned(),
+        HttpError::UnexpectedServerResponse(text) => match status_in(text) {
+            Some((status, body)) => return http_status(status, body),
+            None => text.to_string(),
+        },
+        other => other.to_string(),
+    };
+    ErrorKind::Protocol { text }
 }
 
-/// What the header `WWW-Authenticate` says, in words.
-fn said(header: &str) -> String {
-    Challenge::read(header).in_words()
+/// Returns the reasons in a header `WWW-Authenticate`.
+fn reasons(header: &str) -> String {
+    let names = ["error", "error_description", "scope"];
+    let found: Vec<String> = names
+        .iter()
+        .filter_map(|name| parameter(header, name))
+        .collect();
+    cut(&clean(&found.join(", ")), 500)
 }
 
 /// The parts of `HTTP 404 Not Found: body`, the SDK's text for a status it does not know.

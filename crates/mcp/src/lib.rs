@@ -45,9 +45,7 @@ mod unix;
 mod websocket;
 
 pub use auth::{ClientCredentials, ClientProof};
-pub use error::{
-    Advice, CallError, CallErrorKind, HttpRequest, ServerFacts, StartError, StartErrorKind,
-};
+pub use error::{Advice, ErrorKind, HttpRequest, Request, ServerError, ServerFacts};
 pub use exit::Exit;
 pub use notice::Notice;
 pub use questions::Asked;

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::asking::Limit;
-use super::error::{CallError, CallErrorKind, StartError};
+use super::error::{ErrorKind, Request, ServerError};
 use super::frames::FrameSink;
 use super::handler::Handler;
 use super::link::{CallStart, LONGEST_TEXT, Link};
@@ -96,7 +96,7 @@ impl Session {
     pub async fn start(
         spec: &ServerSpec,
         inherited_env: &[(OsString, OsString)],
-    ) -> Result<Self, StartError> {
+    ) -> Result<Self, ServerError> {
         Self::start_answering(spec, inherited_env, Arc::default()).await
     }
 
@@ -108,7 +108,7 @@ impl Session {
         spec: &ServerSpec,
         inherited_env: &[(OsString, OsString)],
         answers: Arc<ReadyAnswers>,
-    ) -> Result<Self, StartError> {
+    ) -> Result<Self, ServerError> {
         let Started {
             info,
             link,
@@ -144,7 +144,7 @@ impl Session {
     ///
     /// # Errors
     /// As for a call. Over 10,000 tools are a protocol error.
-    pub async fn tools(&self) -> Result<Option<Arc<[ToolInfo]>>, CallError> {
+    pub async fn tools(&self) -> Result<Option<Arc<[ToolInfo]>>, ServerError> {
         if !self.spec.transport.lists_tools() {
             return Ok(None);
         }
@@ -159,11 +159,11 @@ impl Session {
         let tools: Arc<[ToolInfo]> = match Box::pin(self.list_tools()).await {
             Ok(tools) => tools.into(),
             // A server may have tools without being able to list them.
-            Err(CallErrorKind::RpcError {
+            Err(ErrorKind::RpcError {
                 code: METHOD_NOT_FOUND,
                 ..
             }) => return Ok(None),
-            Err(kind) => return Err(self.error(kind, None, began)),
+            Err(kind) => return Err(self.error(kind, Request::ListTools, began)),
         };
         *cached = Some(Arc::clone(&tools));
         Ok(Some(tools))
@@ -173,17 +173,17 @@ impl Session {
     ///
     /// # Errors
     /// As for [`Session::tools`].
-    pub async fn tool_entries(&self) -> Result<Vec<Value>, CallError> {
+    pub async fn tool_entries(&self) -> Result<Vec<Value>, ServerError> {
         if !self.spec.transport.lists_tools() {
             return Ok(Vec::new());
         }
         let began = self.link.begin_call();
         match Box::pin(self.list_entries()).await {
-            Err(CallErrorKind::RpcError {
+            Err(ErrorKind::RpcError {
                 code: METHOD_NOT_FOUND,
                 ..
             }) => Ok(Vec::new()),
-            listed => listed.map_err(|kind| self.error(kind, None, began)),
+            listed => listed.map_err(|kind| self.error(kind, Request::ListTools, began)),
         }
     }
 
@@ -203,7 +203,7 @@ impl Session {
         tool: &str,
         arguments: Map<String, Value>,
         timeout: Duration,
-    ) -> Result<ToolReply, CallError> {
+    ) -> Result<ToolReply, ServerError> {
         self.call_as(tool, arguments, timeout, ToolReply::from_wire)
             .await
     }
@@ -217,7 +217,7 @@ impl Session {
         tool: &str,
         arguments: Map<String, Value>,
         timeout: Duration,
-    ) -> Result<(ToolReply, Value), CallError> {
+    ) -> Result<(ToolReply, Value), ServerError> {
         let read = |result: Value| Ok((ToolReply::from_wire(result.clone())?, result));
         self.call_as(tool, arguments, timeout, read).await
     }
@@ -228,15 +228,15 @@ impl Session {
         arguments: Map<String, Value>,
         timeout: Duration,
         read: fn(Value) -> Result<T, NoReply>,
-    ) -> Result<T, CallError> {
+    ) -> Result<T, ServerError> {
         let began = self.link.begin_call();
         let error = |kind| {
             self.end_is_told.fetch_or(self.is_over(), Ordering::Relaxed);
-            self.error(kind, Some(tool), began)
+            self.error(kind, Request::Call(tool.to_owned()), began)
         };
         if !self.spec.allows(tool) {
             let allowed = self.spec.allowed_tools.clone().unwrap_or_default();
-            return Err(error(CallErrorKind::Refused { allowed }));
+            return Err(error(ErrorKind::Refused { allowed }));
         }
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let mut idle_rounds = 0;
@@ -246,7 +246,7 @@ impl Session {
                 left: timeout.saturating_sub(began.clock.elapsed()),
             };
             let result = self.call_once(&params, limit).await.map_err(|kind| {
-                if matches!(kind, CallErrorKind::Timeout { .. }) {
+                if matches!(kind, ErrorKind::NoAnswer { .. }) {
                     self.timed_out.store(true, Ordering::Relaxed);
                 }
                 error(kind)
@@ -255,7 +255,7 @@ impl Session {
                 Ok(reply) => return Ok(reply),
                 Err(NoReply::NeedsInput(wanted)) => wanted,
                 Err(NoReply::Malformed(text)) => {
-                    return Err(error(CallErrorKind::Protocol {
+                    return Err(error(ErrorKind::Protocol {
                         text: self.shown(&text),
                     }));
                 }
@@ -269,11 +269,11 @@ impl Session {
             }
             let responses = self.questions.answer_all(wanted.requests, &self.link);
             let responses =
-                responses.map_err(|methods| error(CallErrorKind::NeedsInput { methods }))?;
+                responses.map_err(|methods| error(ErrorKind::NeedsInput { methods }))?;
             params.input_responses = (!responses.is_empty()).then_some(responses);
             params.request_state = wanted.state;
         }
-        Err(error(CallErrorKind::TooManyRounds { bound: MOST_ROUNDS }))
+        Err(error(ErrorKind::TooManyRounds { bound: MOST_ROUNDS }))
     }
 
     /// What is added to the arguments of a call that lacks it: of Claude in Chrome, the tab.
@@ -313,7 +313,7 @@ impl Session {
 
     /// Whether a server of the newer protocol, which nobody asked for by name, says with `reply` that it can't ask us
     /// anything over it: its tool was written for the older one, where it can.
-    pub fn lacks_back_channel(&self, reply: &Result<ToolReply, CallError>) -> bool {
+    pub fn lacks_back_channel(&self, reply: &Result<ToolReply, ServerError>) -> bool {
         if self.info.era != Era::Modern || self.spec.protocol != Protocol::Auto {
             return false;
         }
@@ -321,7 +321,7 @@ impl Session {
         match reply {
             Ok(reply) => reply.is_error && says_so(&text_of(reply)),
             Err(error) => {
-                matches!(&error.kind, CallErrorKind::RpcError { message, .. } if says_so(message))
+                matches!(&error.kind, ErrorKind::RpcError { message, .. } if says_so(message))
             }
         }
     }
@@ -381,7 +381,7 @@ impl Session {
         }
         let request = ListToolsRequest::with_param(PaginatedRequestParams::default());
         let answer = self.request(request.into(), SIGN_OF_LIFE.into()).await;
-        matches!(answer, Err(CallErrorKind::Timeout { .. }))
+        matches!(answer, Err(ErrorKind::NoAnswer { .. }))
     }
 
     /// Leaves the server and ends its process: politely, then by force. Takes at most about four seconds.
@@ -395,11 +395,11 @@ impl Session {
         }
     }
 
-    fn error(&self, kind: CallErrorKind, tool: Option<&str>, began: CallStart) -> CallError {
+    fn error(&self, kind: ErrorKind, request: Request, began: CallStart) -> ServerError {
         let last_words = self.link.last_words_since(began);
-        CallError {
+        ServerError {
             kind,
-            tool: tool.map(str::to_owned),
+            request,
             facts: facts(&self.spec, &self.link, began.clock, last_words),
         }
     }

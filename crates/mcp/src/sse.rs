@@ -10,10 +10,10 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Url};
 use sse_stream::{Error as SseError, Sse};
 
-use super::error::{HttpRequest, StartErrorKind};
+use super::error::{ErrorKind, HttpRequest};
 use super::events::{Events, events};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
-use super::http::{self, HttpFailure};
+use super::http;
 use super::text::{cut, url as shown_url};
 
 /// The most events that may come before the one that names the address for messages.
@@ -27,7 +27,7 @@ const LONGEST_REFUSAL: usize = 2_000;
 pub(super) async fn connect(
     url: &str,
     headers: &[(String, String)],
-) -> Result<(EventSource, PostSink), StartErrorKind> {
+) -> Result<(EventSource, PostSink), ErrorKind> {
     let url = http::parse(url)?;
     let headers = headers
         .iter()
@@ -41,13 +41,13 @@ pub(super) async fn connect(
         .send()
         .await
         .map_err(|error| match http::request_failure(&error) {
-            HttpFailure::Unreachable(text) => StartErrorKind::Unreachable { text },
-            _ => StartErrorKind::Closed,
+            kind @ ErrorKind::Unreachable { .. } => kind,
+            _ => ErrorKind::Closed,
         })?;
     let base = response.url().clone();
     if !response.status().is_success() {
         let status = response.status().as_u16();
-        return Err(StartErrorKind::Http {
+        return Err(ErrorKind::Http {
             status,
             text: cut(&text_of(response).await, LONGEST_REFUSAL),
             to: HttpRequest::EventStream,
@@ -65,7 +65,7 @@ pub(super) async fn connect(
     Ok((source, sink))
 }
 
-fn is_event_stream(response: &Response) -> Result<(), StartErrorKind> {
+fn is_event_stream(response: &Response) -> Result<(), ErrorKind> {
     let kind = response
         .headers()
         .get(CONTENT_TYPE)
@@ -78,7 +78,7 @@ fn is_event_stream(response: &Response) -> Result<(), StartErrorKind> {
         ),
         None => "its response has no content type; expected an event stream".to_owned(),
     };
-    Err(StartErrorKind::Protocol { text })
+    Err(ErrorKind::Protocol { text })
 }
 
 /// What the server says.
@@ -109,15 +109,15 @@ impl EventSource {
     }
 
     /// The address for messages, which the first event names.
-    async fn endpoint(&mut self, base: &Url) -> Result<Url, StartErrorKind> {
-        let protocol = |text: String| StartErrorKind::Protocol { text };
+    async fn endpoint(&mut self, base: &Url) -> Result<Url, ErrorKind> {
+        let protocol = |text: String| ErrorKind::Protocol { text };
         for _ in 0..MOST_EVENTS_BEFORE {
             let event = self.event().await.map_err(|end| match end {
-                Read::TooLarge(bound) => StartErrorKind::TooLarge { bound },
+                Read::TooLarge(bound) => ErrorKind::TooLarge { bound },
                 Read::Broken(reason) => {
                     protocol(format!("{reason} before it sent a message endpoint"))
                 }
-                Read::Frame(_) | Read::End => StartErrorKind::Closed,
+                Read::Frame(_) | Read::End => ErrorKind::Closed,
             })?;
             if event.event.as_deref() != Some("endpoint") {
                 continue;
@@ -169,7 +169,7 @@ pub(super) struct PostSink {
 }
 
 impl PostSink {
-    async fn post(&self, frame: Vec<u8>) -> Result<(), HttpFailure> {
+    async fn post(&self, frame: Vec<u8>) -> Result<(), ErrorKind> {
         let response = self
             .client
             .post(self.endpoint.clone())
@@ -186,7 +186,7 @@ impl PostSink {
             return Ok(());
         }
         let text = cut(&text, LONGEST_REFUSAL);
-        Err(HttpFailure::Status(status.as_u16(), text))
+        Err(http::http_status(status.as_u16(), &text))
     }
 }
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService};
 
-use super::error::{Advice, HttpRequest, ServerFacts, StartError, StartErrorKind};
+use super::error::{Advice, ErrorKind, Request, ServerError, ServerFacts};
 use super::frames::FrameSink;
 use super::handler::Handler;
-use super::http::{self, HttpFailure};
+use super::http;
 use super::link::{LONGEST_TEXT, Link, SETTLE, UnexpectedMessage};
 use super::questions::Questions;
 use super::session::{Era, SessionInfo};
@@ -36,7 +36,7 @@ pub(super) async fn start(
     spec: &ServerSpec,
     inherited_env: &[(OsString, OsString)],
     answers: &Arc<ReadyAnswers>,
-) -> Result<Started, StartError> {
+) -> Result<Started, ServerError> {
     let began = Stopwatch::start();
     let error = match start_as(spec, inherited_env, answers, began).await {
         Ok(started) => return Ok(started),
@@ -49,7 +49,7 @@ pub(super) async fn start(
             or_sse: true,
             ..
         },
-        &StartErrorKind::Http {
+        &ErrorKind::Http {
             status: status @ (404 | 405),
             ..
         },
@@ -65,13 +65,14 @@ pub(super) async fn start(
     };
     start_as(&older, inherited_env, answers, began)
         .await
-        .map_err(|second| StartError {
-            kind: StartErrorKind::Unusable {
+        .map_err(|second| ServerError {
+            kind: ErrorKind::Unusable {
                 text: format!(
                     "answered initialize with HTTP {status}, and the older transport, HTTP with SSE, failed too: {second}"
                 ),
                 help: Advice::Do("check the path of the URL: `/mcp` for most servers, `/sse` for older ones"),
             },
+            request: Request::Start,
             facts: error.facts,
         })
 }
@@ -82,7 +83,7 @@ async fn start_as(
     inherited_env: &[(OsString, OsString)],
     answers: &Arc<ReadyAnswers>,
     began: Stopwatch,
-) -> Result<Started, StartError> {
+) -> Result<Started, ServerError> {
     let start = Start {
         spec,
         inherited_env,
@@ -118,7 +119,7 @@ struct Start<'a> {
 
 /// A failed attempt.
 struct Failure {
-    kind: StartErrorKind,
+    kind: ErrorKind,
     link: Arc<Link>,
     /// The protocol to try next, if it may be only the probe that failed.
     again: Option<Protocol>,
@@ -138,12 +139,12 @@ impl Start<'_> {
         };
         let connecting = transport::connect(self.spec, self.inherited_env, &link);
         let connected = tokio::time::timeout(self.left(), Box::pin(connecting)).await;
-        let no_connection = StartErrorKind::NoConnection {
+        let no_connection = ErrorKind::NoConnection {
             within: self.spec.start_timeout,
         };
         let Connection { wire, keeper, sink } = connected
             .unwrap_or(Err(no_connection))
-            .map_err(|kind| failed(masked(kind, &link)))?;
+            .map_err(|kind| failed(kind.masked(&link)))?;
         let questions = Arc::new(Questions::new(&self.spec.name, Arc::clone(self.answers)));
         let handler = Handler::new(Arc::clone(&link), Arc::clone(&questions));
         let handshake = wire.serve(handler, lifecycle(protocol));
@@ -162,7 +163,7 @@ impl Start<'_> {
                         sink,
                     });
                 }
-                Some(version) => failed(StartErrorKind::NoCommonVersion {
+                Some(version) => failed(ErrorKind::NoCommonVersion {
                     server: vec![link.shown(&version, LONGEST_TEXT)],
                 }),
             },
@@ -175,7 +176,7 @@ impl Start<'_> {
                 }
                 failure
             }
-            Err(_) => failed(StartErrorKind::NoAnswer {
+            Err(_) => failed(ErrorKind::NoAnswer {
                 within: self.spec.start_timeout,
             }),
         };
@@ -212,7 +213,7 @@ impl Start<'_> {
         }
     }
 
-    async fn explain(&self, error: &ClientInitializeError, link: &Link) -> StartErrorKind {
+    async fn explain(&self, error: &ClientInitializeError, link: &Link) -> ErrorKind {
         let shown = |text: &str| link.shown(text, LONGEST_TEXT);
         match error {
             ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
@@ -223,47 +224,35 @@ impl Start<'_> {
             }
             ClientInitializeError::TransportError { error, .. } => {
                 match http::explain(error.error.as_ref()) {
-                    Some(HttpFailure::Unreachable(text)) => {
-                        StartErrorKind::Unreachable { text: shown(&text) }
-                    }
-                    Some(HttpFailure::Status(status, text)) => StartErrorKind::Http {
-                        status,
-                        text: shown(&text),
-                        to: HttpRequest::Initialize,
-                    },
-                    Some(HttpFailure::NoToken(text)) => StartErrorKind::no_token(&shown(&text)),
-                    Some(HttpFailure::TooLarge(bound)) => StartErrorKind::TooLarge { bound },
-                    Some(HttpFailure::Protocol(text)) => {
-                        StartErrorKind::Protocol { text: shown(&text) }
-                    }
-                    Some(HttpFailure::Broken) => StartErrorKind::Closed,
+                    Some(kind) => kind.masked(link),
                     None => ended(link).await,
                 }
             }
             ClientInitializeError::JsonRpcError(error) => match link.first_fault() {
-                Some(text) => StartErrorKind::Protocol { text: shown(&text) },
-                None => StartErrorKind::RpcError {
+                Some(text) => ErrorKind::Protocol { text: shown(&text) },
+                None => ErrorKind::RpcError {
                     code: i64::from(error.code.0),
                     message: shown(&error.message),
+                    data: None,
                 },
             },
             ClientInitializeError::NoCompatibleProtocolVersion {
                 server_supported, ..
-            } => StartErrorKind::NoCommonVersion {
+            } => ErrorKind::NoCommonVersion {
                 server: server_supported.iter().map(|v| shown(v.as_str())).collect(),
             },
             ClientInitializeError::ExpectedInitResult(_)
-            | ClientInitializeError::ExpectedInitResponse(_) => StartErrorKind::Protocol {
+            | ClientInitializeError::ExpectedInitResponse(_) => ErrorKind::Protocol {
                 text: "its answer is not what a server says about itself".to_owned(),
             },
-            other => StartErrorKind::Protocol {
+            other => ErrorKind::Protocol {
                 text: shown(&other.to_string()),
             },
         }
     }
 
-    fn error(&self, failure: Failure) -> StartError {
-        StartError {
+    fn error(&self, failure: Failure) -> ServerError {
+        ServerError {
             facts: facts(
                 self.spec,
                 &failure.link,
@@ -271,35 +260,24 @@ impl Start<'_> {
                 failure.link.last_words(),
             ),
             kind: failure.kind,
+            request: Request::Start,
         }
     }
 }
 
-/// What a server said before there was a handshake may repeat the secrets it was sent.
-fn masked(mut kind: StartErrorKind, link: &Link) -> StartErrorKind {
-    if let StartErrorKind::Http { text, .. }
-    | StartErrorKind::Protocol { text }
-    | StartErrorKind::Unreachable { text }
-    | StartErrorKind::Unusable { text, .. } = &mut kind
-    {
-        *text = link.shown(text, LONGEST_TEXT);
-    }
-    kind
-}
-
 /// How a server ended that closed its connection during the handshake.
-async fn ended(link: &Link) -> StartErrorKind {
+async fn ended(link: &Link) -> ErrorKind {
     match tokio::time::timeout(SETTLE, link.ended()).await {
         Ok(end) => match (end.too_large, end.exit) {
-            (Some(bound), _) => StartErrorKind::TooLarge { bound },
-            (None, Some(exit)) if end.reason.is_none() => StartErrorKind::Exited {
+            (Some(bound), _) => ErrorKind::TooLarge { bound },
+            (None, Some(exit)) if end.reason.is_none() => ErrorKind::Exited {
                 exit,
                 after: end.after,
             },
             // A server that was cut off may end of that.
-            (None, _) => StartErrorKind::Closed,
+            (None, _) => ErrorKind::Closed,
         },
-        Err(_) => StartErrorKind::Closed,
+        Err(_) => ErrorKind::Closed,
     }
 }
 
@@ -328,18 +306,18 @@ fn lifecycle(protocol: Protocol) -> ClientLifecycleMode {
 
 /// Whether it was the probe for the modern era that failed, in a way in which `initialize` may succeed:
 /// some servers of the older protocol end or break over any other first message.
-fn probe_failed(error: &ClientInitializeError, kind: &StartErrorKind) -> bool {
+fn probe_failed(error: &ClientInitializeError, kind: &ErrorKind) -> bool {
     match error {
         ClientInitializeError::ConnectionClosed(context) => {
-            context == "discover response" && !matches!(kind, StartErrorKind::TooLarge { .. })
+            context == "discover response" && !matches!(kind, ErrorKind::TooLarge { .. })
         }
         ClientInitializeError::TransportError { context, .. } => {
             context == "send discover request"
                 && match kind {
-                    StartErrorKind::Http { status, .. } => !matches!(status, 401 | 403 | 429),
-                    StartErrorKind::Protocol { .. }
-                    | StartErrorKind::Exited { .. }
-                    | StartErrorKind::Closed => true,
+                    ErrorKind::Http { status, .. } => !matches!(status, 401 | 403 | 429),
+                    ErrorKind::Protocol { .. } | ErrorKind::Exited { .. } | ErrorKind::Closed => {
+                        true
+                    }
                     _ => false,
                 }
         }
@@ -364,7 +342,6 @@ pub(super) fn facts(
         transport: spec.transport.as_str(),
         source: spec.source.clone(),
         protocol: spec.protocol,
-        elapsed: began.elapsed(),
         last_words,
         stray_output: link.first_stray_output(),
         break_reason: link.server_end().and_then(|end| end.reason),

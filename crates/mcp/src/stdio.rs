@@ -12,7 +12,7 @@ use tokio::process::ChildStderr;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::error::{Advice, StartErrorKind};
+use super::error::{Advice, ErrorKind};
 use super::link::{Link, ReadEnd};
 use super::messages::MessageTransport;
 use super::text::clean;
@@ -33,7 +33,7 @@ pub(super) fn start(
     cwd: Option<&Path>,
     inherited: &[(OsString, OsString)],
     link: &Arc<Link>,
-) -> Result<(MessageTransport, ProcessSupervisor), StartErrorKind> {
+) -> Result<(MessageTransport, ProcessSupervisor), ErrorKind> {
     let spec = ProcessSpec {
         program: command.into(),
         args: args.iter().map(OsString::from).collect(),
@@ -57,12 +57,12 @@ pub(super) fn start(
     ))
 }
 
-fn not_started(error: &io::Error, command: &str, cwd: Option<&Path>) -> StartErrorKind {
+fn not_started(error: &io::Error, command: &str, cwd: Option<&Path>) -> ErrorKind {
     // The operating system says `NotFound` for both, and does not say which.
     if let Some(cwd) = cwd
         && !cwd.is_dir()
     {
-        return StartErrorKind::NotRun {
+        return ErrorKind::NotRun {
             text: format!(
                 "directory not found: `{}`",
                 clean(&cwd.display().to_string())
@@ -71,7 +71,7 @@ fn not_started(error: &io::Error, command: &str, cwd: Option<&Path>) -> StartErr
         };
     }
     match error.kind() {
-        io::ErrorKind::NotFound => StartErrorKind::NotRun {
+        io::ErrorKind::NotFound => ErrorKind::NotRun {
             text: format!("command not found: `{}`", clean(command)),
             help: Advice::Install(command.to_owned()),
         },
@@ -79,9 +79,9 @@ fn not_started(error: &io::Error, command: &str, cwd: Option<&Path>) -> StartErr
     }
 }
 
-fn not_run(text: String) -> StartErrorKind {
+fn not_run(text: String) -> ErrorKind {
     let help = Advice::Correct("command");
-    StartErrorKind::NotRun { text, help }
+    ErrorKind::NotRun { text, help }
 }
 
 /// Owns a server's process: tells the link when it ends, and ends it. Dropping a keeper kills the

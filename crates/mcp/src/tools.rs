@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rmcp::model::{ListToolsRequest, PaginatedRequestParams};
 use serde_json::{Map, Value};
 
-use super::error::CallErrorKind;
+use super::error::ErrorKind;
 use super::notice::Notice;
 use super::session::Session;
 use cuecard_runtime::clock::Stopwatch;
@@ -36,9 +36,9 @@ pub struct ToolInfo {
 
 impl Session {
     /// Asks for all pages of tools; those that may be called are given.
-    pub(super) async fn list_tools(&self) -> Result<Vec<ToolInfo>, CallErrorKind> {
+    pub(super) async fn list_tools(&self) -> Result<Vec<ToolInfo>, ErrorKind> {
         let entries = self.list_entries().await?;
-        let malformed = || CallErrorKind::Protocol {
+        let malformed = || ErrorKind::Protocol {
             text: "a tool has no name".to_owned(),
         };
         let tools = entries
@@ -48,9 +48,9 @@ impl Session {
     }
 
     /// The entries of all pages whose tools may be called.
-    pub(super) async fn list_entries(&self) -> Result<Vec<Value>, CallErrorKind> {
+    pub(super) async fn list_entries(&self) -> Result<Vec<Value>, ErrorKind> {
         let began = Stopwatch::start();
-        let malformed = |text: &str| CallErrorKind::Protocol {
+        let malformed = |text: &str| ErrorKind::Protocol {
             text: text.to_owned(),
         };
         let mut tools = Vec::new();

@@ -7,7 +7,7 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, RoleClient, RunningService,
 };
 
-use super::error::StartErrorKind;
+use super::error::ErrorKind;
 use super::frames::FrameSink;
 use super::handler::Handler;
 use super::http::{self, HttpTransport};
@@ -37,7 +37,7 @@ pub(super) async fn connect(
     spec: &ServerSpec,
     inherited: &[(OsString, OsString)],
     link: &Arc<Link>,
-) -> Result<Connection, StartErrorKind> {
+) -> Result<Connection, ErrorKind> {
     let messages = match &spec.transport {
         TransportSpec::Stdio {
             command,

@@ -1,13 +1,13 @@
 //! Unix sockets.
 
-use std::io::ErrorKind;
+use std::io;
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::SocketAddr;
 use std::path::Path;
 
 use tokio::net::UnixStream;
 
-use super::error::{Advice, StartErrorKind};
+use super::error::{Advice, ErrorKind};
 use super::text::clean;
 
 /// The longest path of a socket, in bytes: a field of the operating system's, less the end of the text.
@@ -45,23 +45,23 @@ pub(super) fn check(path: &Path) -> Result<(), NoSocket> {
 }
 
 /// The same, of the server that is behind it.
-pub(super) fn unreachable(path: &Path, (why, help): NoSocket) -> StartErrorKind {
+pub(super) fn unreachable(path: &Path, (why, help): NoSocket) -> ErrorKind {
     let path = clean(&path.display().to_string());
     let text = format!("cannot be reached: socket `{path}`: {why}");
-    StartErrorKind::Unusable { text, help }
+    ErrorKind::Unusable { text, help }
 }
 
 fn failure(error: &std::io::Error) -> NoSocket {
     let (why, help) = match error.kind() {
-        ErrorKind::NotFound => (
+        io::ErrorKind::NotFound => (
             "there is no such file",
             "is the server running? it creates the socket; otherwise correct the path",
         ),
-        ErrorKind::ConnectionRefused => (
+        io::ErrorKind::ConnectionRefused => (
             "nothing is listening on it",
             "restart the server: the socket is left over from one that has exited",
         ),
-        ErrorKind::PermissionDenied => (
+        io::ErrorKind::PermissionDenied => (
             "permission denied",
             "run as its owner, or change its permissions",
         ),

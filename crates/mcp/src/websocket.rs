@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::handshake::client::Request;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, WebSocketConfig};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
-use super::error::{HttpRequest, StartErrorKind};
+use super::error::{ErrorKind, HttpRequest};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Loss, Read, SendError};
 use super::http;
 use super::text::cut;
@@ -38,7 +38,7 @@ type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 pub(super) async fn connect(
     url: &str,
     headers: &[(String, String)],
-) -> Result<(MessageSource, MessageSink), StartErrorKind> {
+) -> Result<(MessageSource, MessageSink), ErrorKind> {
     cuecard_runtime::tls::install();
     let socket = match open(request(url, headers)?).await {
         // Some servers speak it without its name.
@@ -66,7 +66,7 @@ async fn open(request: Request) -> Result<Socket, Error> {
     Ok(socket)
 }
 
-fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErrorKind> {
+fn request(url: &str, headers: &[(String, String)]) -> Result<Request, ErrorKind> {
     let bad_url = |why: &str| http::bad_url(url, why);
     let mut parsed =
         Url::parse(url).map_err(|error| bad_url(&format!("is not a URL ({error})")))?;
@@ -110,43 +110,41 @@ fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErro
     Ok(request)
 }
 
-fn not_opened(error: Error) -> StartErrorKind {
+fn not_opened(error: Error) -> ErrorKind {
     match error {
         Error::Http(response) => {
             let body = response.body().as_deref().unwrap_or_default();
-            StartErrorKind::Http {
+            ErrorKind::Http {
                 status: response.status().as_u16(),
                 text: cut(&String::from_utf8_lossy(body), LONGEST_REFUSAL),
                 to: HttpRequest::WebSocket,
             }
         }
         Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-            StartErrorKind::Unreachable {
+            ErrorKind::Unreachable {
                 text: "connection refused".to_owned(),
             }
         }
         Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            StartErrorKind::Unreachable {
+            ErrorKind::Unreachable {
                 text: format!("TLS handshake failed: {error}"),
             }
         }
-        Error::Io(error) => StartErrorKind::Unreachable {
+        Error::Io(error) => ErrorKind::Unreachable {
             text: error.to_string(),
         },
-        Error::Tls(error) => StartErrorKind::Unreachable {
+        Error::Tls(error) => ErrorKind::Unreachable {
             text: error.to_string(),
         },
         // Its own text repeats the URL, which may hold secrets.
-        Error::Url(UrlError::UnableToConnect(_)) => StartErrorKind::Unreachable {
+        Error::Url(UrlError::UnableToConnect(_)) => ErrorKind::Unreachable {
             text: "no connection".to_owned(),
         },
-        Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
-            StartErrorKind::Protocol {
-                text: format!("it speaks a WebSocket subprotocol other than `{SUBPROTOCOL}`"),
-            }
-        }
-        Error::Protocol(ProtocolError::HandshakeIncomplete) => StartErrorKind::Closed,
-        error => StartErrorKind::Protocol {
+        Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => ErrorKind::Protocol {
+            text: format!("it speaks a WebSocket subprotocol other than `{SUBPROTOCOL}`"),
+        },
+        Error::Protocol(ProtocolError::HandshakeIncomplete) => ErrorKind::Closed,
+        error => ErrorKind::Protocol {
             text: error.to_string(),
         },
     }

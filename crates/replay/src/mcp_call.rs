@@ -19,7 +19,7 @@ use super::requests::Peer;
 use super::toolbox::{Answer, DEFAULT_TIMEOUT, Prepared, Toolbox, timed_out};
 use super::{builtin, page, target};
 use cuecard_mcp::result::{self, Blob};
-use cuecard_mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
+use cuecard_mcp::{ErrorKind, ServerError, Session, ToolInfo, ToolReply};
 use cuecard_runtime::policy::{Policy, ScriptShape};
 use cuecard_runtime::tap::Recorder;
 
@@ -36,7 +36,7 @@ pub(super) struct Call {
 }
 
 /// What a server answered.
-pub(super) type Reply = Result<ToolReply, CallError>;
+pub(super) type Reply = Result<ToolReply, ServerError>;
 
 impl Call {
     /// Makes the call.
@@ -203,8 +203,7 @@ pub(super) async fn finish(
         timeout,
     };
     let unanswered = toolbox.pool.take_unanswered(&session);
-    let is_all =
-        matches!(&reply, Err(error) if matches!(error.kind, CallErrorKind::NeedsInput { .. }));
+    let is_all = matches!(&reply, Err(error) if matches!(error.kind, ErrorKind::NeedsInput { .. }));
     let answer = match reply {
         Ok(mut reply) => {
             page::follow(toolbox, server, tool, &reply);
@@ -615,22 +614,22 @@ pub(super) fn extension(media_type: &str) -> &'static str {
     }
 }
 
-async fn call_failure(session: &Session, tool: &str, error: &CallError) -> Failure {
+async fn call_failure(session: &Session, tool: &str, error: &ServerError) -> Failure {
     let mut failure = failed_call(error);
-    if matches!(error.kind, CallErrorKind::RpcError { .. }) {
+    if matches!(error.kind, ErrorKind::RpcError { .. }) {
         explain_unknown_tool(session, tool, &mut failure).await;
     }
     failure
 }
 
 /// A call that got no answer, as a step's failure.
-pub(super) fn failed_call(error: &CallError) -> Failure {
+pub(super) fn failed_call(error: &ServerError) -> Failure {
     let kind = match &error.kind {
-        CallErrorKind::Timeout { .. } => FailureKind::Timeout,
+        ErrorKind::NoAnswer { .. } => FailureKind::Timeout,
         _ => FailureKind::CallFailed,
     };
     let mut failure = Failure::new(kind, error.to_string());
-    if let CallErrorKind::RpcError {
+    if let ErrorKind::RpcError {
         code,
         message,
         data: Some(data),

@@ -11,7 +11,7 @@ use super::page;
 use super::requests::Peer;
 use super::toolbox::{Toolbox, timed_out};
 use cuecard_mcp::result::text_of;
-use cuecard_mcp::{CallError, ContentBlock, Session, ToolInfo, ToolReply};
+use cuecard_mcp::{ContentBlock, ServerError, Session, ToolInfo, ToolReply};
 use cuecard_runtime::clock::Stopwatch;
 use cuecard_runtime::tap::Recorder;
 use cuecard_workspace::files;
@@ -41,7 +41,7 @@ pub(super) fn types_by_keys<'a>(tool: &str, tools: &'a [ToolInfo]) -> Option<&'a
 /// Why a text was not typed.
 pub(super) enum NotTyped {
     /// A call got no answer.
-    Call(CallError),
+    Call(ServerError),
     /// Anything else.
     Failed(Failure),
 }

@@ -11,7 +11,7 @@ use cuecard_tool_call::script::{Failure, FailureKind, ReadyAnswers, Unanswered};
 use cuecard_trace::{EventData, Log, RequestAnswered, RequestReceived};
 
 use cuecard_mcp::config::Config;
-use cuecard_mcp::{Notice, Protocol, ServerSpec, Session, StartError, TransportSpec, demo};
+use cuecard_mcp::{Notice, Protocol, ServerError, ServerSpec, Session, TransportSpec, demo};
 use cuecard_runtime::tap::Recorder;
 
 /// The server that the binary brings itself; it needs no config.
@@ -388,7 +388,7 @@ async fn start_session(
     }
 }
 
-fn start_failure(error: &StartError) -> Failure {
+fn start_failure(error: &ServerError) -> Failure {
     let mut failure = Failure::new(FailureKind::ServerStart, error.to_string());
     failure.notes.push(error.start_note());
     failure.notes.extend(error.facts.last_words_note());
@@ -467,23 +467,23 @@ mod tests {
     use cuecard_source::value::Redactor;
 
     use super::*;
-    use cuecard_mcp::{Advice, Exit, ServerFacts, StartErrorKind};
+    use cuecard_mcp::{Advice, ErrorKind, Exit, Request, ServerFacts};
     use cuecard_runtime::clock::Clock;
     use cuecard_runtime::tap::Listener;
 
-    fn error(started_as: &str) -> StartError {
-        StartError {
-            kind: StartErrorKind::Exited {
+    fn error(started_as: &str) -> ServerError {
+        ServerError {
+            kind: ErrorKind::Exited {
                 exit: Exit::Code(1),
                 after: Duration::from_millis(300),
             },
+            request: Request::Start,
             facts: Box::new(ServerFacts {
                 server: "github".to_owned(),
                 started_as: started_as.to_owned(),
                 transport: "stdio",
                 source: ".mcp.json".to_owned(),
                 protocol: Protocol::Auto,
-                elapsed: Duration::from_millis(300),
                 last_words: vec!["Error: TOKEN is not set".to_owned()],
                 stray_output: None,
                 break_reason: None,
@@ -502,7 +502,7 @@ mod tests {
             ]
         );
         let mut missing = error("npxx -y server");
-        missing.kind = StartErrorKind::NotRun {
+        missing.kind = ErrorKind::NotRun {
             text: "command not found: `npxx`".to_owned(),
             help: Advice::Install("npxx".to_owned()),
         };

@@ -9,7 +9,7 @@ use cuecard_trace::{EventData, RequestSent, ResponseReceived};
 use serde_json::{Map, Value as Json, json};
 
 use cuecard_mcp::result::text_of;
-use cuecard_mcp::{CallError, Session, ToolReply};
+use cuecard_mcp::{ServerError, Session, ToolReply};
 use cuecard_runtime::tap::Recorder;
 
 /// The method of all of them.
@@ -38,7 +38,7 @@ impl Peer<'_> {
         tool: &str,
         arguments: Map<String, Json>,
         recorder: &mut Recorder<'_>,
-    ) -> Result<ToolReply, CallError> {
+    ) -> Result<ToolReply, ServerError> {
         let arguments = self.complete(arguments);
         self.record_sent(tool, &arguments, recorder);
         recorder.settle();
@@ -56,7 +56,11 @@ impl Peer<'_> {
     }
 
     /// What came back, for the trace.
-    fn received(&self, reply: &Result<ToolReply, CallError>, recorder: &Recorder<'_>) -> EventData {
+    fn received(
+        &self,
+        reply: &Result<ToolReply, ServerError>,
+        recorder: &Recorder<'_>,
+    ) -> EventData {
         // Before the cut, behind which the rest of a secret would be missing.
         let bounded =
             |text: &str| Some(cut(&recorder.redactor().text(text), MOST_RECORDED).into_owned());
@@ -110,7 +114,7 @@ impl Polling {
         tool: &str,
         arguments: Map<String, Json>,
         recorder: &mut Recorder<'_>,
-    ) -> Result<ToolReply, CallError> {
+    ) -> Result<ToolReply, ServerError> {
         let clock = recorder.clock();
         let sent = (clock.now(), peer.sent(tool, &arguments));
         let is_first = self.answered.is_none();

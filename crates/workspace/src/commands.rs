@@ -1,7 +1,5 @@
 //! Shell commands: run in a process group of their own, within a time and an amount of output.
 
-use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,22 +7,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-
-use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+use cuecard_runtime::process::ProcessSpec;
 
 use crate::WorkspaceError;
-use crate::running::{CommandEnd, RunningCommand};
+use crate::running::{CommandEnd, OutputPosition, RunningCommand};
 
 /// How much of each stream is kept unless a request says otherwise.
 pub const DEFAULT_MAX_OUTPUT: usize = 1024 * 1024;
-/// How long output is still read once the shell has exited: what it wrote is in the pipes by then, and
-/// whoever else keeps them open is not waited for.
-const DRAIN: Duration = Duration::from_millis(100);
-/// How long a killed shell may take to be gone. Only one that hangs inside the system takes any time.
-const REAP: Duration = Duration::from_secs(1);
-const CHUNK: usize = 64 * 1024;
-
 /// A command to run.
 #[derive(Debug, Clone)]
 pub struct CommandRequest {
@@ -36,7 +25,7 @@ pub struct CommandRequest {
     pub env: Vec<(OsString, OsString)>,
     /// After this time the whole process group is killed.
     pub timeout: Duration,
-    /// The most bytes kept of each stream, its beginning and its end.
+    /// The most bytes kept of each stream: its beginning and its end, or of a command in the background its end.
     pub max_output: usize,
 }
 
@@ -59,7 +48,7 @@ pub struct CommandOutcome {
 }
 
 /// Runs a command with `bash -c`, or `/bin/sh -c` where there is no bash, with its standard input closed.
-/// `inherited` is the environment to choose from, as for [`ProcessGroup::spawn`].
+/// `inherited` is the environment to choose from, as for `ProcessGroup::spawn`.
 ///
 /// The command has ended when its shell has. What it left running in the background is killed then, and
 /// what that still wrote counts for a tenth of a second only. Dropping the future kills the group.
@@ -70,66 +59,19 @@ pub async fn run(
     request: CommandRequest,
     inherited: &[(OsString, OsString)],
 ) -> Result<CommandOutcome, WorkspaceError> {
-    let (timeout, max_output) = (request.timeout, request.max_output);
-    let start = Start::new(request, inherited).await?;
-    let mut group =
-        ProcessGroup::spawn(&start.spec, inherited).map_err(|source| start.error(source))?;
-    group.stdin = None;
-
-    let mut stdout = Capture::new(max_output);
-    let mut stderr = Capture::new(max_output);
-    let status = {
-        let (out, err) = (group.stdout.take(), group.stderr.take());
-        let pumps = async { tokio::join!(pump(out, &mut stdout), pump(err, &mut stderr)) };
-        tokio::pin!(pumps);
-        let deadline = tokio::time::sleep(timeout);
-        tokio::pin!(deadline);
-        let mut open = true;
-        let status = loop {
-            tokio::select! {
-                status = group.wait() => {
-                    break Some(status.map_err(|source| start.error(source))?);
-                }
-                _ = &mut pumps, if open => open = false,
-                () = &mut deadline => break None,
-            }
-        };
-        if status.is_none() {
-            // Not to be waited for longer than this; the kill itself is certain.
-            let _ = tokio::time::timeout(REAP, group.kill()).await;
-            if open {
-                let _ = tokio::time::timeout(DRAIN, pumps).await;
-            }
-        } else {
-            if open {
-                let _ = tokio::time::timeout(DRAIN, pumps).await;
-            }
-            drop(group);
-        }
-        status
-    };
-
-    let is_cut = [&stdout, &stderr].map(|stream| stream.dropped > 0);
-    let [(stdout, out_is_lossy), (stderr, err_is_lossy)] = [stdout, stderr].map(Capture::into_text);
+    let (timeout, max) = (request.timeout, request.max_output);
+    let command = start(request, inherited, [max / 2, max - max / 2]).await?;
+    let ended = tokio::time::timeout(timeout, command.ended()).await.ok();
+    command.stop().await;
+    let output = command.output_since(OutputPosition::default(), |_| 0);
     Ok(CommandOutcome {
-        stdout,
-        stderr,
-        exit_code: status.map(|status| CommandEnd::from(status).shell_code()),
-        timed_out: status.is_none(),
-        truncated: is_cut != [false; 2],
-        warnings: warnings([out_is_lossy, err_is_lossy], is_cut),
+        stdout: output.stdout,
+        stderr: output.stderr,
+        exit_code: ended.map(CommandEnd::shell_code),
+        timed_out: ended.is_none(),
+        truncated: output.is_truncated,
+        warnings: output.warnings,
     })
-}
-
-/// Says of which streams, `stdout` and `stderr`, bytes were replaced, and which were longer than what is kept.
-pub(super) fn warnings(is_lossy: [bool; 2], is_cut: [bool; 2]) -> Vec<String> {
-    let streams = ["stdout", "stderr"].into_iter().zip(is_lossy).zip(is_cut);
-    let said = streams.flat_map(|((stream, is_lossy), is_cut)| {
-        let lossy = format!("`{stream}` is not valid UTF-8: bytes were replaced by U+FFFD");
-        let cut = format!("`{stream}` is too long: a part of it was dropped");
-        [is_lossy.then_some(lossy), is_cut.then_some(cut)]
-    });
-    said.flatten().collect()
 }
 
 /// Starts a command as [`run`] does and doesn't wait for it; the request's timeout plays no part.
@@ -140,9 +82,17 @@ pub async fn start_in_background(
     request: CommandRequest,
     inherited: &[(OsString, OsString)],
 ) -> Result<RunningCommand, WorkspaceError> {
-    let max_output = request.max_output;
+    let kept = [0, request.max_output];
+    start(request, inherited, kept).await
+}
+
+async fn start(
+    request: CommandRequest,
+    inherited: &[(OsString, OsString)],
+    kept: [usize; 2],
+) -> Result<RunningCommand, WorkspaceError> {
     let start = Start::new(request, inherited).await?;
-    RunningCommand::start_with_two_outputs(&start.spec, inherited, max_output)
+    RunningCommand::start_with_two_outputs(&start.spec, inherited, kept)
         .map_err(|source| start.error(source))
 }
 
@@ -244,98 +194,6 @@ async fn check(request: &CommandRequest) -> Result<(), WorkspaceError> {
 
 fn has_byte(text: &OsStr, byte: u8) -> bool {
     text.as_bytes().contains(&byte)
-}
-
-/// Reads a stream to its end, so that its writer is never blocked. A stream that can't be read has ended.
-async fn pump(stream: Option<impl AsyncRead + Unpin>, capture: &mut Capture) {
-    let Some(mut stream) = stream else { return };
-    let mut chunk = vec![0; CHUNK];
-    while let Ok(read @ 1..) = stream.read(&mut chunk).await {
-        capture.push(&chunk[..read]);
-    }
-}
-
-/// The beginning and the end of a stream.
-struct Capture {
-    max_head: usize,
-    max_tail: usize,
-    head: Vec<u8>,
-    tail: VecDeque<u8>,
-    dropped: u64,
-}
-
-impl Capture {
-    fn new(max: usize) -> Self {
-        Self {
-            max_head: max / 2,
-            max_tail: max - max / 2,
-            head: Vec::new(),
-            tail: VecDeque::new(),
-            dropped: 0,
-        }
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        let room = self.max_head - self.head.len();
-        let (head, rest) = bytes.split_at(room.min(bytes.len()));
-        self.head.extend_from_slice(head);
-        let (lost, kept) = rest.split_at(rest.len().saturating_sub(self.max_tail));
-        let excess = (self.tail.len() + kept.len()).saturating_sub(self.max_tail);
-        self.tail.drain(..excess);
-        self.tail.extend(kept);
-        self.dropped += (lost.len() + excess) as u64;
-    }
-
-    /// The text, and whether bytes in it were replaced.
-    fn into_text(mut self) -> (String, bool) {
-        let tail = self.tail.make_contiguous();
-        if self.dropped == 0 {
-            self.head.extend_from_slice(tail);
-            return match String::from_utf8(self.head) {
-                Ok(text) => (text, false),
-                Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
-            };
-        }
-        // Halves of characters at the gap go with what was dropped.
-        let head_end = self.head.len() - unfinished(&self.head);
-        let tail_start = tail
-            .iter()
-            .take(3)
-            .take_while(|byte| is_continuation(**byte))
-            .count();
-        let dropped = self.dropped + (self.head.len() - head_end + tail_start) as u64;
-        let [head, tail] =
-            [&self.head[..head_end], &tail[tail_start..]].map(String::from_utf8_lossy);
-        let is_lossy = [&head, &tail].map(|text| matches!(text, Cow::Owned(_)));
-        let text = format!("{head}\n{}{tail}", gap(dropped));
-        (text, is_lossy.contains(&true))
-    }
-}
-
-fn is_continuation(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
-}
-
-/// What stands where output was dropped.
-pub(super) fn gap(n_bytes: u64) -> String {
-    format!("[… {n_bytes} bytes dropped …]\n")
-}
-
-/// How many bytes at the end begin a character of UTF-8 that lacks its rest.
-pub(super) fn unfinished(bytes: &[u8]) -> usize {
-    for (back, byte) in bytes.iter().rev().take(3).enumerate() {
-        if is_continuation(*byte) {
-            continue;
-        }
-        let width = match byte {
-            0xC2..=0xDF => 2,
-            0xE0..=0xEF => 3,
-            0xF0..=0xF4 => 4,
-            _ => 1,
-        };
-        return if width > back + 1 { back + 1 } else { 0 };
-    }
-    0
 }
 
 #[cfg(test)]
@@ -528,36 +386,5 @@ mod tests {
         std::fs::set_permissions(&bash, std::fs::Permissions::from_mode(0o755)).expect("set");
         assert_eq!(find_shell(&inherited), bash);
         assert!(find_shell(&[]).is_absolute());
-    }
-
-    #[test]
-    fn characters_are_not_cut_at_the_gap() {
-        let mut capture = Capture::new(10);
-        for piece in "ééééééééé".as_bytes().chunks(3) {
-            capture.push(piece);
-        }
-        assert_eq!(capture.into_text().0, "éé\n[… 10 bytes dropped …]\néé");
-        let mut capture = Capture::new(0);
-        capture.push(b"abc");
-        assert_eq!(capture.into_text().0, "\n[… 3 bytes dropped …]\n");
-        let mut capture = Capture::new(4);
-        capture.push(b"ab");
-        capture.push(b"cd");
-        assert_eq!(capture.into_text().0, "abcd");
-    }
-
-    #[test]
-    fn an_unfinished_character_is_recognised() {
-        for (bytes, expected) in [
-            (&b"a"[..], 0),
-            ("é".as_bytes(), 0),
-            (&[0xC3], 1),
-            (&[b'a', 0xE2, 0x82], 2),
-            (&[0xF0, 0x9F, 0x98], 3),
-            (&[0x80, 0x80, 0x80], 0),
-            (&[], 0),
-        ] {
-            assert_eq!(unfinished(bytes), expected, "{bytes:?}");
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! A command that runs beside whoever started it: what it printed so far, and how it ended.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -13,10 +14,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::{gap, unfinished, warnings};
-
-/// How long what a command started may go on printing after it has ended.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long output is still read when a command has ended: what it wrote is in the pipes by then, and whoever else keeps
+/// them open is not waited for.
+const DRAIN: Duration = Duration::from_millis(100);
+/// How long a killed command may take to be gone. Only one that hangs inside the system takes any time.
+const REAP: Duration = Duration::from_secs(1);
 
 /// A command that runs, or has run. It is killed with all that it started when the last clone is dropped.
 #[derive(Debug, Clone)]
@@ -65,11 +67,14 @@ pub struct CommandEnd {
     pub signal: Option<i32>,
 }
 
-/// What was printed: the end of it, if it is too long.
+/// What was printed: the beginning and the end of it, if it is too long.
 #[derive(Debug)]
 struct Output {
-    bytes: Vec<u8>,
-    limit: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    max_head: usize,
+    max_tail: usize,
+    /// The bytes that were dropped between them.
     n_dropped: u64,
 }
 
@@ -84,20 +89,21 @@ impl RunningCommand {
         inherited: &[(OsString, OsString)],
         limit: usize,
     ) -> io::Result<Self> {
-        let output = Output::new(limit);
+        let output = Output::new(0, limit);
         Self::start_into(spec, inherited, output.clone(), output)
     }
 
-    /// The same, with an output for each stream.
+    /// The same, with an output for each stream, of which so many of the first and of the last bytes are kept.
     ///
     /// # Errors
     /// The operating system's.
-    pub fn start_with_two_outputs(
+    pub(super) fn start_with_two_outputs(
         spec: &ProcessSpec,
         inherited: &[(OsString, OsString)],
-        limit: usize,
+        [max_head, max_tail]: [usize; 2],
     ) -> io::Result<Self> {
-        Self::start_into(spec, inherited, Output::new(limit), Output::new(limit))
+        let output = || Output::new(max_head, max_tail);
+        Self::start_into(spec, inherited, output(), output())
     }
 
     fn start_into(
@@ -110,7 +116,7 @@ impl RunningCommand {
         let (ended, end) = watch::channel(None);
         let kill = CancellationToken::new();
         let outputs = [stdout.clone(), stderr.clone()];
-        tokio::spawn(run(group, outputs, kill.clone(), ended));
+        tokio::spawn(run(ended, kill.clone(), outputs, group));
         Ok(Self(Arc::new(Shared {
             stdout,
             stderr,
@@ -119,18 +125,17 @@ impl RunningCommand {
         })))
     }
 
-    /// What it printed so far on its standard output, or on both streams if they are one. Bytes that aren't UTF-8 are
-    /// replaced.
+    /// What is kept of the end of what it printed so far. Bytes that aren't UTF-8 are replaced.
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&lock(&self.0.stdout).bytes).into_owned()
+        String::from_utf8_lossy(lock(&self.0.stdout).tail.make_contiguous()).into_owned()
     }
 
-    /// The same, with a mark in front that says how much of it was dropped.
+    /// All that is kept, with a mark that says how much of it was dropped.
     pub fn marked_text(&self) -> String {
         self.output_since(OutputPosition::default(), |_| 0).stdout
     }
 
-    /// Whether the beginning of this output was dropped.
+    /// Whether some of this output was dropped.
     pub fn is_truncated(&self) -> bool {
         lock(&self.0.stdout).n_dropped > 0
     }
@@ -181,6 +186,14 @@ impl RunningCommand {
     pub fn kill(&self) {
         self.0.kill.cancel();
     }
+
+    /// The same, and waits until all of it is gone, a second at most.
+    pub(super) async fn stop(&self) {
+        self.kill();
+        let mut end = self.0.end.clone();
+        let gone = async { while end.changed().await.is_ok() {} };
+        let _ = tokio::time::timeout(REAP, gone).await;
+    }
 }
 
 impl Drop for Shared {
@@ -217,11 +230,12 @@ fn lock(output: &Mutex<Output>) -> MutexGuard<'_, Output> {
 }
 
 /// Reads what a command prints until it ends or is killed; what it left running goes on until the command is dropped.
+/// The group is dropped before `ended`, for which [`RunningCommand::stop`] waits.
 async fn run(
-    mut group: ProcessGroup,
-    [stdout, stderr]: [Arc<Mutex<Output>>; 2],
-    kill: CancellationToken,
     ended: watch::Sender<Option<CommandEnd>>,
+    kill: CancellationToken,
+    [stdout, stderr]: [Arc<Mutex<Output>>; 2],
+    mut group: ProcessGroup,
 ) {
     drop(group.stdin.take());
     let (out, err) = (group.stdout.take(), group.stderr.take());
@@ -239,7 +253,7 @@ async fn run(
     };
     if !is_silent {
         // What it left in the background may hold its streams for long.
-        let _ = tokio::time::timeout(LAST_WORDS, printing).await;
+        let _ = tokio::time::timeout(DRAIN, printing).await;
     }
     ended.send_replace(Some(status.map_or(CommandEnd::KILLED, CommandEnd::from)));
     kill.cancelled().await;
@@ -257,7 +271,7 @@ async fn print(stream: Option<impl AsyncRead + Unpin>, output: &Mutex<Output>) {
 }
 
 /// What stands in one output after a position.
-struct Tail {
+struct Part {
     text: String,
     is_lossy: bool,
     is_truncated: bool,
@@ -265,60 +279,117 @@ struct Tail {
 }
 
 impl Output {
-    fn new(limit: usize) -> Arc<Mutex<Self>> {
+    fn new(max_head: usize, max_tail: usize) -> Arc<Mutex<Self>> {
         Arc::new(Mutex::new(Self {
-            bytes: Vec::new(),
-            limit,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            max_head,
+            max_tail,
             n_dropped: 0,
         }))
     }
 
     fn print(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        let mut surplus = self.bytes.len().saturating_sub(self.limit);
+        let room = self.max_head - self.head.len();
+        let (head, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(head);
+        self.tail.extend(rest);
+        let surplus = self.tail.len().saturating_sub(self.max_tail);
         if surplus > 0 {
-            // Cut between characters.
-            while self
-                .bytes
-                .get(surplus)
-                .is_some_and(|byte| byte & 0xC0 == 0x80)
-            {
-                surplus += 1;
-            }
-            self.bytes.drain(..surplus);
+            self.tail.drain(..surplus);
             self.n_dropped += surplus as u64;
+            // Halves of characters go with what was dropped.
+            self.n_dropped += unfinished(&self.head) as u64;
+            self.head.truncate(self.head.len() - unfinished(&self.head));
+            self.max_head = self.head.len();
+            while self.tail.front().is_some_and(|byte| is_continuation(*byte)) {
+                self.tail.pop_front();
+                self.n_dropped += 1;
+            }
         }
     }
 
     /// What is not complete yet is left to the next reader, unless this `is_all`.
-    fn since(&self, position: u64, is_all: bool, unfinished_text: &dyn Fn(&str) -> usize) -> Tail {
-        let start = position.saturating_sub(self.n_dropped);
-        let start =
-            usize::try_from(start).map_or(self.bytes.len(), |start| start.min(self.bytes.len()));
-        let mut new = &self.bytes[start..];
-        if !is_all {
-            new = &new[..new.len() - unfinished(new)];
-        }
-        let read = String::from_utf8_lossy(new);
+    fn since(
+        &mut self,
+        position: u64,
+        is_all: bool,
+        unfinished_text: &dyn Fn(&str) -> usize,
+    ) -> Part {
+        let from = |start: u64, length: usize| {
+            let from = usize::try_from(position.saturating_sub(start));
+            from.map_or(length, |from| from.min(length))
+        };
+        let n_head = self.head.len() as u64;
+        let tail_start = n_head + self.n_dropped;
+        let end = tail_start + self.tail.len() as u64;
+        let (head_from, tail_from) = (from(0, self.head.len()), from(tail_start, self.tail.len()));
+        let (head, tail) = (
+            &self.head[head_from..],
+            &self.tail.make_contiguous()[tail_from..],
+        );
+        let n_lost = tail_start - position.max(n_head).min(tail_start);
+        let (before, new) = match n_lost {
+            0 => (Cow::Borrowed(""), [head, tail].concat()),
+            _ => (String::from_utf8_lossy(head), tail.to_vec()),
+        };
+        let whole = match is_all {
+            true => &new[..],
+            false => &new[..new.len() - unfinished(&new)],
+        };
+        let read = String::from_utf8_lossy(whole);
         let n_left = match is_all {
             true => 0,
             false => unfinished_text(&read),
         };
-        let n_lost = self.n_dropped.saturating_sub(position);
-        let mut text = match n_lost {
-            0 => String::new(),
-            n_lost => gap(n_lost),
-        };
+        let mut text = before.to_string();
+        if n_lost > 0 {
+            let line_end = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{line_end}[… {n_lost} bytes dropped …]\n"));
+        }
         text.push_str(&read[..read.len() - n_left]);
+        let is_lossy = [&before, &read].map(|text| matches!(text, Cow::Owned(_)));
         // What stands for a byte that is not UTF-8 is longer than that.
-        let n_read = new.len().saturating_sub(n_left);
-        Tail {
+        let n_read = whole.len().saturating_sub(n_left);
+        Part {
             text,
-            is_lossy: matches!(read, Cow::Owned(_)),
+            is_lossy: is_lossy.contains(&true),
             is_truncated: n_lost > 0,
-            position: self.n_dropped + (start + n_read) as u64,
+            position: end - (new.len() - n_read) as u64,
         }
     }
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// How many bytes at the end begin a character of UTF-8 that lacks its rest.
+pub(super) fn unfinished(bytes: &[u8]) -> usize {
+    for (back, byte) in bytes.iter().rev().take(3).enumerate() {
+        if is_continuation(*byte) {
+            continue;
+        }
+        let width = match byte {
+            0xC2..=0xDF => 2,
+            0xE0..=0xEF => 3,
+            0xF0..=0xF4 => 4,
+            _ => 1,
+        };
+        return if width > back + 1 { back + 1 } else { 0 };
+    }
+    0
+}
+
+/// Says of which streams, `stdout` and `stderr`, bytes were replaced, and which were longer than what is kept.
+fn warnings(is_lossy: [bool; 2], is_cut: [bool; 2]) -> Vec<String> {
+    let streams = ["stdout", "stderr"].into_iter().zip(is_lossy).zip(is_cut);
+    let said = streams.flat_map(|((stream, is_lossy), is_cut)| {
+        let lossy = format!("`{stream}` is not valid UTF-8: bytes were replaced by U+FFFD");
+        let cut = format!("`{stream}` is too long: a part of it was dropped");
+        [is_lossy.then_some(lossy), is_cut.then_some(cut)]
+    });
+    said.flatten().collect()
 }
 
 #[cfg(test)]
@@ -327,7 +398,7 @@ mod tests {
 
     #[test]
     fn new_output_is_read_from_a_position_in_whole_characters() {
-        let output = Output::new(4);
+        let output = Output::new(0, 4);
         let mut output = lock(&output);
         output.print(b"a\xC3");
         let tail = output.since(0, false, &|_| 0);
@@ -350,5 +421,33 @@ mod tests {
         output.print(b"\xFF");
         let tail = output.since(10, false, &|_| 3);
         assert_eq!((tail.text.as_str(), tail.position), ("", 10));
+    }
+    #[test]
+    fn the_beginning_and_the_end_are_kept_in_whole_characters() {
+        let kept = |limit: usize, pieces: &[&[u8]]| {
+            let output = Output::new(limit / 2, limit - limit / 2);
+            let mut output = lock(&output);
+            pieces.iter().for_each(|piece| output.print(piece));
+            output.since(0, true, &|_| 0).text
+        };
+        let pieces: Vec<&[u8]> = "ééééééééé".as_bytes().chunks(3).collect();
+        assert_eq!(kept(10, &pieces), "éé\n[… 10 bytes dropped …]\néé");
+        assert_eq!(kept(0, &[b"abc"]), "[… 3 bytes dropped …]\n");
+        assert_eq!(kept(4, &[b"ab", b"cd"]), "abcd");
+    }
+
+    #[test]
+    fn an_unfinished_character_is_recognised() {
+        for (bytes, expected) in [
+            (&b"a"[..], 0),
+            ("é".as_bytes(), 0),
+            (&[0xC3], 1),
+            (&[b'a', 0xE2, 0x82], 2),
+            (&[0xF0, 0x9F, 0x98], 3),
+            (&[0x80, 0x80, 0x80], 0),
+            (&[], 0),
+        ] {
+            assert_eq!(unfinished(bytes), expected, "{bytes:?}");
+        }
     }
 }

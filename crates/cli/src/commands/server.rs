@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
-use cuecard_mcp::{CallError, CallErrorKind, Protocol, ServerFacts, ServerSpec, Session, ToolInfo};
+use cuecard_mcp::{ErrorKind, Protocol, ServerError, ServerFacts, ServerSpec, Session, ToolInfo};
 use cuecard_replay::Pool;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::Redactor;
@@ -185,9 +185,9 @@ fn failed(
 }
 
 /// Why a call has no result.
-pub(super) fn call_failed(error: &CallError) -> Diagnostic {
+pub(super) fn call_failed(error: &ServerError) -> Diagnostic {
     let code = match &error.kind {
-        CallErrorKind::Timeout { .. } => codes::RUN_TIMEOUT,
+        ErrorKind::NoAnswer { .. } => codes::RUN_TIMEOUT,
         _ => codes::RUN_CALL_FAILED,
     };
     failed(code, error, &error.facts, error.help())

@@ -296,7 +296,7 @@ fn picture_becomes_a_png_file_of_the_run() {
     let image = fs::read(&files[0]).expect("readable");
     assert_eq!(image[..8], *b"\x89PNG\r\n\x1a\n");
     // Width and height stand in the header, most significant byte first.
-    assert_eq!(image[16..24], [0, 0, 1, 0, 0, 0, 0, 128]);
+    assert_eq!(image[16..24], [0, 0, 0, 64, 0, 0, 0, 64]);
     assert_eq!(played.output("field", "bytes"), &json!(image.len()));
 }
 

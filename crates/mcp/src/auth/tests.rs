@@ -8,6 +8,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Json, Router};
 use cuecard_source::value::without_credentials;
+use reqwest::StatusCode;
 use reqwest::header::WWW_AUTHENTICATE;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -16,9 +17,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::test_server::Echo;
-use crate::{
-    CallErrorKind, Protocol, ServerSpec, Session, StartError, StartErrorKind, TransportSpec,
-};
+use crate::{ErrorKind, Protocol, ServerError, ServerSpec, Session, TransportSpec};
 
 const LONG: Duration = Duration::from_secs(600);
 
@@ -144,7 +143,7 @@ fn spec(address: SocketAddr, token_url: Option<&str>) -> ServerSpec {
     }
 }
 
-async fn start(spec: &ServerSpec) -> Result<Session, StartError> {
+async fn start(spec: &ServerSpec) -> Result<Session, ServerError> {
     Session::start(spec, &[]).await
 }
 
@@ -158,11 +157,10 @@ async fn no_token(servers: Servers) -> String {
         message,
         "nothing is redacted"
     );
-    let StartErrorKind::Unusable { text, .. } = error.kind else {
+    let ErrorKind::NoToken { text } = error.kind else {
         panic!("{error:?}")
     };
     assert!(!text.contains("very"), "{text}");
-    let text = text.replace("requires a token, which can't be fetched: ", "");
     text.replace(&format!("http://{address}"), "ORIGIN")
 }
 
@@ -211,9 +209,10 @@ async fn a_rejected_token_is_replaced_once() {
     let error = error.expect_err("no token is accepted");
     assert_eq!(
         error.kind,
-        CallErrorKind::Http {
+        ErrorKind::Http {
             status: 401,
-            text: "not today (`invalid_token`)".to_owned()
+            text: "invalid_token, not today".to_owned(),
+            to: crate::HttpRequest::Message,
         }
     );
     assert_eq!(servers.lock().expect("not poisoned").asked.len(), 3);
@@ -263,7 +262,7 @@ async fn what_keeps_a_token_away_is_told() {
     for (servers, text) in [
         (
             refused,
-            "`ORIGIN/token` refused a token with HTTP 400: `invalid_client` (who?)",
+            "`ORIGIN/token` refused a token with HTTP 400: invalid_client, who?",
         ),
         (
             Servers::default(),
@@ -286,37 +285,20 @@ async fn what_keeps_a_token_away_is_told() {
             "its token endpoint is `http://other.example/t`, where the client's secret would not be safe: it takes \
              https, and no address of this machine",
         ),
-        (
-            with(&|documents| {
-                documents[1].1["token_endpoint_auth_methods_supported"] =
-                    json!(["private_key_jwt"]);
-            }),
-            "its authorization server does not accept a client secret, only: private_key_jwt",
-        ),
     ] {
         assert_eq!(no_token(servers).await, text);
     }
 }
 
 #[test]
-fn a_token_is_renewed_before_it_expires() {
-    let token = |seconds: u64| {
-        let body = json!({"access_token": "t", "expires_in": seconds});
-        read_token(&body, Stopwatch::start()).expect("a token")
-    };
-    assert!(token(3600).is_good());
-    let short = Token {
-        lives: Some(MARGIN),
-        ..token(3600)
-    };
-    assert!(!short.is_good());
-    assert!(token(1).is_good(), "it would be fetched for every request");
-    for odd in [
-        json!({}),
-        json!({"access_token": ""}),
-        json!({"access_token": "a b"}),
-        json!({"access_token": "t", "token_type": "mac"}),
+fn parameters_of_a_challenge_are_read_in_any_order_and_form() {
+    let header = r#"Basic realm="x, error=y", bearer realm="a \"b\"", Error=invalid_token , error_description="no = good""#;
+    for (name, value) in [
+        ("error", Some("invalid_token")),
+        ("error_description", Some("no = good")),
+        ("scope", None),
     ] {
-        assert!(read_token(&odd, Stopwatch::start()).is_err());
+        assert_eq!(parameter(header, name).as_deref(), value, "{name}");
     }
+    assert_eq!(parameter("Bearer", "error"), None);
 }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
 
-use super::error::StartErrorKind;
+use super::error::ErrorKind;
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
 use super::streams::{Framing, LengthReader, StreamWriter};
 use answers::OpenCalls;
@@ -29,7 +29,7 @@ const SERVER_NAME: &str = "claude-in-chrome";
 /// says where the temp folder is, and who the user is.
 pub(super) async fn connect(
     environment: &[(OsString, OsString)],
-) -> Result<(ChromeSource, ChromeSink), StartErrorKind> {
+) -> Result<(ChromeSource, ChromeSink), ErrorKind> {
     let (read, write) = sockets::connect(environment).await?.into_split();
     over(read, write).await
 }
@@ -37,7 +37,7 @@ pub(super) async fn connect(
 async fn over(
     read: OwnedReadHalf,
     write: OwnedWriteHalf,
-) -> Result<(ChromeSource, ChromeSink), StartErrorKind> {
+) -> Result<(ChromeSource, ChromeSink), ErrorKind> {
     let mut reader = LengthReader::new(Box::new(read), LARGEST_FRAME);
     let writer = StreamWriter::new(Box::new(write), Framing::Lengths);
     let tab = tabs::find(&mut reader, &writer).await?;

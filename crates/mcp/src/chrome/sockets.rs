@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::net::UnixStream;
 
-use crate::error::{Advice, StartErrorKind};
+use crate::error::{Advice, ErrorKind};
 use crate::text::clean;
 use crate::unix;
 
@@ -19,10 +19,8 @@ const MOST_FILES: usize = 1_000;
 const MOST_TOLD: usize = 5;
 
 /// Connects to the first socket that accepts, in the order of their names.
-pub(super) async fn connect(
-    environment: &[(OsString, OsString)],
-) -> Result<UnixStream, StartErrorKind> {
-    let no_chrome = |why: &str| StartErrorKind::Unusable {
+pub(super) async fn connect(environment: &[(OsString, OsString)]) -> Result<UnixStream, ErrorKind> {
+    let no_chrome = |why: &str| ErrorKind::Unusable {
         text: format!("cannot be reached: {}", clean(why)),
         help: Advice::Do(
             "start Chrome, with the extension Claude in Chrome installed and connected; or define `claude-in-chrome` in a config",

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::execute_tool;
-use crate::error::{Advice, StartErrorKind, quote};
+use crate::error::{Advice, ErrorKind, quote};
 use crate::frames::{FrameSink as _, Read};
 use crate::streams::{LengthReader, StreamWriter};
 
@@ -14,7 +14,7 @@ const MOST_FRAMES: usize = 1_000;
 pub(super) async fn find(
     reader: &mut LengthReader,
     writer: &StreamWriter,
-) -> Result<Value, StartErrorKind> {
+) -> Result<Value, ErrorKind> {
     let args = Map::from_iter([("createIfEmpty".to_owned(), Value::Bool(false))]);
     // No tab, or an extension that can't tell: both are what a new one is for.
     let answer = ask(reader, writer, 1, "tabs_context_mcp", &args).await?;
@@ -30,7 +30,7 @@ pub(super) async fn find(
         .iter()
         .find_map(|value| number(&value["tabId"]))
         .or_else(|| texts.iter().find_map(|text| after_tab_id(text)))
-        .ok_or_else(|| StartErrorKind::Unusable {
+        .ok_or_else(|| ErrorKind::Unusable {
             text: format!(
                 "has no tab to work in, and did not open one{}",
                 quote(&texts.join(" "))
@@ -46,20 +46,17 @@ async fn ask(
     id: u64,
     tool: &str,
     args: &Map<String, Value>,
-) -> Result<Value, StartErrorKind> {
+) -> Result<Value, ErrorKind> {
     let frame = execute_tool(&json!(id), tool, args);
-    writer
-        .send(frame)
-        .await
-        .map_err(|_| StartErrorKind::Closed)?;
+    writer.send(frame).await.map_err(|_| ErrorKind::Closed)?;
     for _ in 0..MOST_FRAMES {
         let frame = match reader.frame().await {
             Read::Frame(frame) => frame,
-            Read::TooLarge(bound) => return Err(StartErrorKind::TooLarge { bound }),
-            Read::Broken(_) | Read::End => return Err(StartErrorKind::Closed),
+            Read::TooLarge(bound) => return Err(ErrorKind::TooLarge { bound }),
+            Read::Broken(_) | Read::End => return Err(ErrorKind::Closed),
         };
         let mut answer: Value =
-            serde_json::from_slice(&frame).map_err(|error| StartErrorKind::Protocol {
+            serde_json::from_slice(&frame).map_err(|error| ErrorKind::Protocol {
                 text: format!("it answered with invalid JSON: {error}"),
             })?;
         let given = &answer["id"];
@@ -74,7 +71,7 @@ async fn ask(
             }
         }
     }
-    Err(StartErrorKind::Protocol {
+    Err(ErrorKind::Protocol {
         text: format!("more than {MOST_FRAMES} messages, and none answers `{tool}`"),
     })
 }

@@ -7,10 +7,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 
-use crate::{
-    CallErrorKind, ContentBlock, Protocol, ServerSpec, Session, StartError, StartErrorKind,
-    TransportSpec,
-};
+use crate::{ContentBlock, ErrorKind, Protocol, ServerError, ServerSpec, Session, TransportSpec};
 
 const LONG: Duration = Duration::from_secs(600);
 
@@ -79,7 +76,7 @@ fn environment(temp: &Path) -> [(OsString, OsString); 2] {
     ]
 }
 
-async fn start(temp: &Path) -> Result<Session, StartError> {
+async fn start(temp: &Path) -> Result<Session, ServerError> {
     Session::start(&spec(), &environment(temp)).await
 }
 
@@ -103,7 +100,7 @@ async fn with_tab() -> (Session, Bridge) {
     .await
 }
 
-async fn call(session: &Session, arguments: Value) -> Result<(bool, String), CallErrorKind> {
+async fn call(session: &Session, arguments: Value) -> Result<(bool, String), ErrorKind> {
     let Value::Object(arguments) = arguments else {
         panic!("no object")
     };
@@ -123,7 +120,7 @@ async fn call(session: &Session, arguments: Value) -> Result<(bool, String), Cal
 }
 
 /// What a call gives that is answered with `answer`, whose id is filled in where it says `ID`.
-async fn answered(answer: Value) -> Result<(bool, String), CallErrorKind> {
+async fn answered(answer: Value) -> Result<(bool, String), ErrorKind> {
     let (session, mut bridge) = with_tab().await;
     let other_end = async {
         let request = bridge.request().await;
@@ -265,7 +262,7 @@ async fn frames_that_are_wrong_fail_the_call_with_what_is_wrong() {
         bridge.raw(b"{\"jsonrpc\": \"2.0\", oops").await;
     };
     let (result, ()) = tokio::join!(call(&session, json!({})), other_end);
-    let Err(CallErrorKind::Protocol { text }) = result else {
+    let Err(ErrorKind::Protocol { text }) = result else {
         panic!("{result:?}")
     };
     assert!(text.contains("it is not valid JSON: "), "{text}");
@@ -277,7 +274,7 @@ async fn frames_that_are_wrong_fail_the_call_with_what_is_wrong() {
     let (result, ()) = tokio::join!(call(&session, json!({})), other_end);
     assert_eq!(
         result,
-        Err(CallErrorKind::TooLarge {
+        Err(ErrorKind::TooLarge {
             bound: 64 * 1024 * 1024
         })
     );
@@ -313,7 +310,7 @@ async fn the_first_socket_that_accepts_is_taken_and_the_others_are_told() {
     let (temp, folder) = temp();
     let refusal = || async {
         let error = start(temp.path()).await.expect_err("nobody accepts");
-        assert!(matches!(error.kind, StartErrorKind::Unusable { .. }));
+        assert!(matches!(error.kind, ErrorKind::Unusable { .. }));
         assert!(error.help().expect("help").contains("start Chrome"));
         error.to_string()
     };

@@ -4,7 +4,6 @@ use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
 use super::entry::Kind;
-use super::findings::cut;
 
 /// How a server is reached, and where.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,58 +34,36 @@ const ENDPOINT: &str = "/mcp";
 /// Reads an address whose variables are filled in. Without a type the scheme decides.
 pub(super) fn read(text: &str, kind: Option<Kind>) -> Result<Address, AddressProblem> {
     let scheme = scheme(text);
-    let other = |word, help| {
-        let scheme = cut(&format!("{}:", scheme.as_deref().unwrap_or_default()));
-        let what = format!("begins with `{scheme}`, which does not fit `\"type\": \"{word}\"`");
-        (what, help)
+    let scheme = scheme.as_deref().unwrap_or_default();
+    let kinds: &[Kind] = match scheme {
+        "http" | "https" => &[Kind::Http, Kind::Sse],
+        "ws" | "wss" => &[Kind::WebSocket],
+        "unix" => &[Kind::Unix],
+        "http+unix" => &[Kind::Unix, Kind::Http],
+        _ if kind == Some(Kind::Unix) && scheme.is_empty() => {
+            return Ok(Address::Unix(text.to_owned()));
+        }
+        _ => {
+            return Err(match Url::parse(text) {
+                Err(error) if text.contains("://") => no_url(error),
+                _ => no_scheme(),
+            });
+        }
     };
-    match (scheme.as_deref(), kind) {
-        (Some("http" | "https"), Some(Kind::WebSocket)) => Err(other(
-            "ws",
-            "write `ws://` instead of `http://`, or `wss://` instead of `https://`",
-        )),
-        (Some("http" | "https" | "ws" | "wss"), Some(Kind::Unix)) => Err(other(
-            "unix",
-            "write the path of the socket, as in \"unix:///run/notes.sock\", or remove `type`",
-        )),
-        (Some("http" | "https"), _) => {
-            let url = checked(text)?;
-            Ok(match kind {
-                Some(Kind::Sse) => Address::Sse(url),
-                kind => Address::Http {
-                    url,
-                    or_sse: kind.is_none(),
-                },
-            })
-        }
-        (Some("ws" | "wss"), None | Some(Kind::WebSocket)) => {
-            Ok(Address::WebSocket(checked(text)?))
-        }
-        (Some("ws" | "wss"), Some(kind)) => Err(other(
-            if kind == Kind::Sse { "sse" } else { "http" },
-            "remove `type`, or write \"type\": \"ws\"",
-        )),
-        (Some("unix"), None | Some(Kind::Unix)) => {
-            Ok(Address::Unix(socket_path(after_scheme(text))?))
-        }
-        (Some("unix"), Some(Kind::Http)) => Err(other(
-            "http",
-            "write `http+unix://` for HTTP over a socket, or remove `type` for lines of JSON",
-        )),
-        (Some("http+unix"), None | Some(Kind::Unix | Kind::Http)) => {
-            http_over_socket(after_scheme(text))
-        }
-        (Some("unix" | "http+unix"), Some(kind)) => Err(other(
-            if kind == Kind::Sse { "sse" } else { "ws" },
-            "remove `type`: the scheme says it",
-        )),
-        (None, Some(Kind::Unix)) => Ok(Address::Unix(text.to_owned())),
-        _ if text.contains("://") => Err(match Url::parse(text) {
-            Err(error) => no_url(error),
-            Ok(_) => no_scheme(),
-        }),
-        _ => Err(no_scheme()),
+    if kind.is_some_and(|kind| !kinds.contains(&kind)) {
+        let what = format!("begins with `{scheme}:`, which does not fit its `type`");
+        return Err((what, "remove `type`: the address says it"));
     }
+    Ok(match (scheme, kind) {
+        ("unix", _) => Address::Unix(socket_path(after_scheme(text))?),
+        ("http+unix", _) => http_over_socket(after_scheme(text))?,
+        ("ws" | "wss", _) => Address::WebSocket(checked(text)?),
+        (_, Some(Kind::Sse)) => Address::Sse(checked(text)?),
+        (_, kind) => Address::Http {
+            url: checked(text)?,
+            or_sse: kind.is_none(),
+        },
+    })
 }
 
 fn no_url(error: impl std::fmt::Display) -> AddressProblem {
@@ -207,18 +184,18 @@ mod tests {
 
     #[test]
     fn a_type_that_does_not_fit_the_scheme_is_refused() {
-        for (text, kind, word) in [
-            ("http://h", Kind::WebSocket, "ws"),
-            ("https://h", Kind::Unix, "unix"),
-            ("ws://h", Kind::Unix, "unix"),
-            ("ws://h", Kind::Http, "http"),
-            ("ws://h", Kind::Sse, "sse"),
-            ("unix:///s", Kind::Http, "http"),
-            ("unix:///s", Kind::WebSocket, "ws"),
-            ("http+unix:///s", Kind::Sse, "sse"),
+        for (text, kind) in [
+            ("http://h", Kind::WebSocket),
+            ("https://h", Kind::Unix),
+            ("ws://h", Kind::Unix),
+            ("ws://h", Kind::Http),
+            ("ws://h", Kind::Sse),
+            ("unix:///s", Kind::Http),
+            ("unix:///s", Kind::WebSocket),
+            ("http+unix:///s", Kind::Sse),
         ] {
             let (what, _) = read(text, Some(kind)).expect_err(text);
-            assert!(what.ends_with(&format!("\"{word}\"`")), "{text}: {what}");
+            assert!(what.ends_with("does not fit its `type`"), "{text}: {what}");
         }
     }
 

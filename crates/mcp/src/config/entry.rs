@@ -1,4 +1,6 @@
-//! One server's entry: the struct is the format, and here is what it can't say.
+//! One server's entry: the struct is the format, and here is what it can't say, and what the entry means.
+//!
+//! What is wrong with an entry concerns nobody but those who use its server.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -8,13 +10,18 @@ use cuecard_source::decode::{Decoded, Input, Spanned, decode, entries};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::json::{Member, Node};
 use cuecard_source::reader::Format;
-use cuecard_source::value::push_pointer;
-use reqwest::header::HeaderName;
+use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
-use super::ConfigFile;
-use super::findings::{Findings, Located, cut, into_one};
-use crate::Protocol;
+use super::ConfiguredServer;
+use super::address::{self, Address};
+use super::fill::FileScope;
+use super::findings::{Located, cut, into_one};
+use super::secrets::Secrets;
+use crate::{ClientCredentials, ClientProof, Protocol, ServerSpec, TransportSpec};
+
+/// How long the start of a server may take.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Above this many seconds a timeout was probably meant in milliseconds.
 const LONG_TIMEOUT: f64 = 3600.0;
@@ -24,9 +31,6 @@ const LONGEST_TIMEOUT: f64 = 1e9;
 const SHARED: &str = ".mcp.json";
 /// What its arguments are is not repeated, since they may be secrets.
 const SPLIT: &str = r#"write "command": "npx", "args": ["…"]"#;
-/// The longest name of a server, in bytes.
-const LONGEST_NAME: usize = 256;
-
 /// The keys of an address, which mean the same.
 const ADDRESS_KEYS: [&str; 4] = ["url", "endpoint", "serverUrl", "httpUrl"];
 
@@ -57,7 +61,7 @@ const FORMAT: Format = Format {
     null_is_absent: true,
 };
 
-type Text = Spanned<String>;
+pub(super) type Text = Spanned<String>;
 
 /// An entry as it is written.
 #[derive(Default, Deserialize)]
@@ -112,158 +116,95 @@ pub(super) enum Kind {
     Unix,
 }
 
-/// An entry of the right shape. Its texts are as written.
-pub(super) struct Entry {
-    pub name: String,
-    pub pointer: String,
-    pub reach: Reach,
-    pub timeout: Option<Duration>,
-    /// The only tools that may be called.
-    pub tools: Option<Vec<String>>,
-    pub protocol: Protocol,
-}
-
-pub(super) enum Reach {
-    /// Not at all: `"disabled": true` stands at the span.
-    Disabled(Span),
-    Command {
-        command: Field,
-        args: Vec<Field>,
-        env: Vec<(String, Field)>,
-        /// A file of further variables.
-        env_file: Option<Field>,
-        cwd: Option<Field>,
-    },
-    Url {
-        url: Field,
-        headers: Vec<(String, Field)>,
-        auth: Option<Auth>,
-        /// Without one the URL's scheme decides.
-        kind: Option<Kind>,
-    },
-}
-
-/// A text of an entry.
-pub(super) struct Field {
-    pub text: String,
-    pub span: Span,
-    pub pointer: String,
-    /// Its path inside the entry, for messages: `env.TOKEN`.
-    pub place: String,
-}
-
-/// Client credentials, as written.
-pub(super) struct Auth {
-    pub client_id: Field,
-    pub proof: Proof,
-    pub scope: Option<Field>,
-    pub token_url: Option<Field>,
-}
-
-/// What proves the client's identity, as written.
-pub(super) enum Proof {
-    /// `client_secret`.
-    Secret(Field),
-    /// `private_key`.
-    Key(Field),
-}
-
-/// Reads the entry of the server called like the key of `member`, which stands in `list`.
-///
-/// # Errors
-/// What is wrong with its shape, all in one. It concerns nobody but those who use the server, so it is
-/// none of the findings, and neither are the warnings that came with it.
+/// Reads the entry of the server called like the key of `member`, which stands in `list`. Beside the server stands what
+/// deserves a look in an entry that can be used.
 pub(super) fn read(
-    findings: &mut Findings<'_>,
-    file: &ConfigFile,
+    file: &mut FileScope<'_>,
     list: &Located<'_>,
     member: &Member,
-) -> Result<Entry, Box<Diagnostic>> {
+) -> (ConfiguredServer, Vec<Diagnostic>) {
     let mut reader = EntryReader {
-        findings: &*findings,
+        file,
         here: list.child(&member.key, &member.value),
         name: &member.key,
         name_span: member.key_span,
         found: Vec::new(),
-        is_shared: file.path.file_name().is_some_and(|name| name == SHARED),
+        secrets: Secrets::default(),
     };
-    let name_problem = reader.bad_name();
-    let entry = reader.entry();
-    let found = reader.found;
-    // Nobody can use such a server, so this would never be told if it waited for that.
-    name_problem
+    // Nothing else is looked at then: a server is often disabled because its entry isn't finished.
+    let off_at = |(key, off): (&str, bool)| {
+        let value = member.value.get(key)?;
+        (value.as_bool() == Some(off)).then_some(value.span)
+    };
+    let off_at = [("disabled", true), ("enabled", false)]
         .into_iter()
-        .for_each(|found| findings.add(found));
-    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
-    match entry.filter(|_| !found.iter().any(is_error)) {
-        Some(entry) => {
-            found.into_iter().for_each(|found| findings.add(found));
-            Ok(entry)
+        .find_map(off_at);
+    let (spec, timeout) = match off_at {
+        Some(span) => {
+            let help = r#"remove `"disabled": true` or `"enabled": false` from its entry"#;
+            reader.error(span, &[], "is disabled", help);
+            (None, None)
         }
-        None => {
-            let problem = into_one(found, in_words);
-            Err(Box::new(problem.unwrap_or_else(|| {
-                Diagnostic::error(codes::CONFIG_INVALID, "the entry can't be read")
-            })))
-        }
-    }
+        None => reader.spec(),
+    };
+    let spec = spec.filter(|_| !reader.has_error()).ok_or_else(|| {
+        let problem = into_one(std::mem::take(&mut reader.found), in_words);
+        problem
+            .unwrap_or_else(|| Diagnostic::error(codes::CONFIG_INVALID, "the entry can't be read"))
+    });
+    let server = ConfiguredServer {
+        name: member.key.clone(),
+        spec,
+        is_disabled: off_at.is_some(),
+        from: reader.file.file.shown.clone(),
+        project_local: reader.file.file.project_local,
+        secrets: reader.secrets.into_list(),
+        timeout,
+        warnings: Vec::new(),
+    };
+    (server, reader.found)
 }
 
 /// A further problem of an entry, as a note.
 fn in_words(problem: Diagnostic) -> String {
     match problem.label.or(problem.help) {
+        _ if problem.code == codes::CONFIG_VARIABLE => problem.message,
         Some(more) if problem.message.ends_with('?') => format!("{} {more}", problem.message),
         Some(more) => format!("{}: {more}", problem.message),
         None => problem.message,
     }
 }
 
-struct EntryReader<'f, 's, 'n> {
-    findings: &'f Findings<'s>,
-    here: Located<'n>,
-    name: &'n str,
+pub(super) struct EntryReader<'r, 'f, 'n> {
+    pub(super) file: &'r mut FileScope<'f>,
+    pub(super) here: Located<'n>,
+    pub(super) name: &'n str,
     name_span: Span,
-    found: Vec<Diagnostic>,
-    /// Whether the file is a `.mcp.json`, which Claude Code reads too.
-    is_shared: bool,
+    /// What is wrong with the entry, and what deserves a look.
+    pub(super) found: Vec<Diagnostic>,
+    pub(super) secrets: Secrets,
 }
 
 impl EntryReader<'_, '_, '_> {
-    /// The entry; `None` if there is an error.
-    fn entry(&mut self) -> Option<Entry> {
-        let entry = |reach| Entry {
-            name: self.name.to_owned(),
-            pointer: self.here.pointer.clone(),
-            reach,
-            timeout: None,
-            tools: None,
-            protocol: Protocol::Auto,
+    /// What a usable entry says, and how long a call may take.
+    fn spec(&mut self) -> (Option<ServerSpec>, Option<Duration>) {
+        let Some(mut written) = self.written() else {
+            return (None, None);
         };
-        // Nothing else is looked at then: a server is often disabled because its entry isn't finished.
-        let is_off = |(key, off): (&str, bool)| {
-            let value = self.here.node.get(key)?;
-            (value.as_bool() == Some(off)).then_some(value.span)
-        };
-        if let Some(span) = [("disabled", true), ("enabled", false)]
-            .into_iter()
-            .find_map(is_off)
-        {
-            return Some(entry(Reach::Disabled(span)));
-        }
-        let entry = entry(Reach::Disabled(self.name_span));
-        let mut written = self.written()?;
         let tools = written.tools.take();
         // Other clients write `["*"]` for what we mean by no list.
-        let tools = tools.filter(|tools| !tools.iter().any(|tool| tool == "*"));
-        let (protocol, timeout) = (written.protocol, self.timeout(written.timeout));
-        let reach = self.reach(written)?;
-        Some(Entry {
-            reach,
-            timeout,
-            tools,
+        let allowed_tools = tools.filter(|tools| !tools.iter().any(|tool| tool == "*"));
+        let (protocol, timeout) = (written.protocol, written.timeout.take());
+        let timeout = timeout.and_then(|timeout| self.timeout(timeout));
+        let spec = self.transport(written).map(|transport| ServerSpec {
+            name: self.name.to_owned(),
+            transport,
             protocol,
-            ..entry
-        })
+            start_timeout: START_TIMEOUT,
+            allowed_tools,
+            source: self.file.file.shown.display().to_string(),
+        });
+        (spec, timeout)
     }
 
     /// What the struct reads. Its findings name the server.
@@ -274,7 +215,7 @@ impl EntryReader<'_, '_, '_> {
         } = decode::<Written>(
             self.here.node,
             Input {
-                source: self.findings.source,
+                source: self.file.source,
                 offset: 0,
                 what: &whose,
                 format: &FORMAT,
@@ -321,24 +262,7 @@ impl EntryReader<'_, '_, '_> {
         value
     }
 
-    fn bad_name(&self) -> Option<Diagnostic> {
-        let problem = match self.name {
-            "" => "the name of a server is empty".to_owned(),
-            name if name.len() > LONGEST_NAME => {
-                format!("the name of a server has at most {LONGEST_NAME} bytes")
-            }
-            name if name.contains(char::is_control) => {
-                "the name of a server contains a control character".to_owned()
-            }
-            _ => return None,
-        };
-        let error = self
-            .findings
-            .error(self.name_span, &self.here.pointer, problem);
-        Some(error.with_help("scenarios use the name: NAME in `mcp__NAME__tool`"))
-    }
-
-    fn reach(&mut self, written: Written) -> Option<Reach> {
+    fn transport(&mut self, written: Written) -> Option<TransportSpec> {
         let Written { command, kind, .. } = &written;
         let addresses = [
             &written.url,
@@ -352,7 +276,7 @@ impl EntryReader<'_, '_, '_> {
         let (address, second) = (addresses.next(), addresses.next());
         if let (Some((first, _)), Some((key, url))) = (&address, second) {
             let what = format!("has both `{first}` and `{key}`, which mean the same");
-            self.error(url.span, key, &what, "remove one of them");
+            self.error(url.span, &[key], &what, "remove one of them");
         }
         let is_started = kind.as_ref().map(|kind| kind.value == Kind::Stdio);
         match (command, address) {
@@ -360,21 +284,15 @@ impl EntryReader<'_, '_, '_> {
                 let help = format!(
                     "keep `command` to start a program, or `{key}` to use one that is already running"
                 );
-                self.error(
-                    url.span,
-                    key,
-                    &format!("has both `command` and `{key}`"),
-                    &help,
-                );
+                let what = format!("has both `command` and `{key}`");
+                self.error(url.span, &[key], &what, &help);
                 None
             }
             (Some(command), None) if is_started != Some(false) => {
-                let command = self.field(&["command"], command.clone())?;
-                Some(self.program(command, written))
+                self.program(&command.clone(), written)
             }
             (None, Some((key, url))) if is_started != Some(true) => {
-                let url = self.field(&[key], url)?;
-                Some(self.address(url, written))
+                self.address(key, &url, written)
             }
             _ => {
                 let (what, help) = match is_started {
@@ -385,68 +303,80 @@ impl EntryReader<'_, '_, '_> {
                         r#"add "command": "…" for a program, "url": "https://…" for an address"#,
                     ),
                 };
-                let (span, key) = kind
-                    .as_ref()
-                    .map_or((self.name_span, ""), |kind| (kind.span, "type"));
+                let (span, path): (_, &[&str]) = match kind {
+                    Some(kind) => (kind.span, &["type"]),
+                    None => (self.name_span, &[]),
+                };
                 // A wrong one was told of.
                 if !self.has_error() {
-                    self.error(span, key, &format!("has no {what}"), help);
+                    self.error(span, path, &format!("has no {what}"), help);
                 }
                 None
             }
         }
     }
 
-    fn program(&mut self, command: Field, written: Written) -> Reach {
+    fn program(&mut self, command: &Text, written: Written) -> Option<TransportSpec> {
         self.warn_of_unused(&["headers", "auth"], "`command` starts it");
         // A command with its arguments in one string is looked up as the name of one program.
-        let mut words = command.text.split_whitespace();
+        let mut words = command.value.split_whitespace();
         let program = words.next().unwrap_or_default();
         if written.args.is_empty()
             && words.next().is_some()
             && !program.contains(['/', '\\', '$', '~'])
         {
             let what = "has a `command` that is used as the name of one program, including spaces";
-            self.warn(command.span, "command", what, SPLIT);
+            self.warn(command.span, &["command"], what, SPLIT);
         }
         for (name, _) in &written.env {
             if name.value.is_empty() || name.value.contains(['=', '\0']) {
-                let what = format!(
-                    "has a variable `{}`, which is not a valid name",
-                    cut(&name.value)
-                );
-                self.error(
-                    name.span,
-                    "env",
-                    &what,
-                    "names consist of letters, digits and `_`",
-                );
+                let shown = cut(&name.value);
+                let what = format!("has a variable `{shown}`, which is not a valid name");
+                let help = "names consist of letters, digits and `_`";
+                self.error(name.span, &["env"], &what, help);
             }
         }
-        let args = written.args.into_iter().enumerate();
-        Reach::Command {
-            command,
-            args: args
-                .filter_map(|(idx, arg)| self.field(&["args", &idx.to_string()], arg))
-                .collect(),
-            env: self.fields("env", written.env),
-            env_file: written
-                .env_file
-                .and_then(|file| self.field(&["envFile"], file)),
-            cwd: written.cwd.and_then(|cwd| self.field(&["cwd"], cwd)),
+        let program = self.fill(&["command"], command);
+        let args = written.args.iter().enumerate();
+        let args: Vec<String> = args
+            .map(|(idx, arg)| self.fill(&["args", &idx.to_string()], arg))
+            .collect();
+        let mut env = self.fill_all("env", &written.env);
+        let cwd = written.cwd.map(|cwd| self.fill(&["cwd"], &cwd));
+        let cwd = cwd.map(|cwd| self.file.folder(&cwd));
+        let folder = cwd.iter().map(|cwd| cwd.display().to_string());
+        self.file.values.extend(folder);
+        if let Some(file) = &written.env_file {
+            // What the entry says itself goes first.
+            let mut more = self.variables_of_file(file);
+            more.retain(|(name, _)| env.iter().all(|(other, _)| other != name));
+            env.extend(more);
         }
+        self.secrets.add_args(&args);
+        for (name, value) in &env {
+            self.secrets.add_env(name, value);
+        }
+        self.is_usable("command", command, &program).then(|| {
+            let command = self.file.below_home(program);
+            TransportSpec::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            }
+        })
     }
 
-    fn address(&mut self, url: Field, written: Written) -> Reach {
+    fn address(&mut self, key: &str, url: &Text, written: Written) -> Option<TransportSpec> {
         let why = "the server is not started, but reached by its URL";
         self.warn_of_unused(&["args", "env", "envFile", "cwd"], why);
         let mut names = HashSet::new();
         for (name, _) in &written.headers {
             let what = match HeaderName::from_bytes(name.value.as_bytes()) {
-                Err(_) => format!(
-                    "has a header `{}`, which is not a valid name",
-                    cut(&name.value)
-                ),
+                Err(_) => {
+                    let shown = cut(&name.value);
+                    format!("has a header `{shown}`, which is not a valid name")
+                }
                 // Names of headers have no case.
                 Ok(name) if !names.insert(name.clone()) => {
                     format!("has a duplicate header `{name}`")
@@ -454,158 +384,187 @@ impl EntryReader<'_, '_, '_> {
                 Ok(_) => continue,
             };
             let help = r#"headers look like this: "Authorization": "Bearer ${TOKEN}""#;
-            self.error(name.span, "headers", &what, help);
+            self.error(name.span, &["headers"], &what, help);
+        }
+        let text = self.fill(&[key], url).trim().to_owned();
+        let headers = self.fill_all("headers", &written.headers);
+        self.secrets.add_url(&text);
+        for ((name, value), (_, text)) in headers.iter().zip(&written.headers) {
+            if HeaderValue::from_str(value).is_err() {
+                let what = "contains a character that is not allowed in a header";
+                let help = "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII";
+                self.about(&["headers", name], text, what, help);
+            }
+            self.secrets.add_header(value);
+        }
+        let auth = written.auth.as_ref();
+        let auth = auth.and_then(|auth| self.auth(auth, &written.headers));
+        if !self.is_usable(key, url, &text) {
+            return None;
+        }
+        let kind = written.kind.map(|kind| kind.value);
+        let address = match address::read(&text, kind) {
+            Ok(address) => address,
+            Err((what, help)) => {
+                self.about(&[key], url, &what, help);
+                return None;
+            }
+        };
+        if let Some(auth) = written.auth
+            && !matches!(address, Address::Http { .. })
+        {
+            let what = "has an `auth` without effect: tokens are fetched for Streamable HTTP only";
+            let help = "put a token into `headers`: \"Authorization\": \"Bearer ${TOKEN}\"";
+            self.warn(first_of(auth.span), &["auth"], what, help);
+        }
+        Some(match address {
+            Address::Http { url, or_sse } => TransportSpec::Http {
+                url,
+                headers,
+                or_sse,
+                auth,
+            },
+            Address::Sse(url) => TransportSpec::Sse { url, headers },
+            Address::WebSocket(url) => TransportSpec::WebSocket { url, headers },
+            Address::Unix(path) => {
+                let help = "remove them, or write `http+unix://` if the server speaks HTTP over its socket";
+                self.warn_of_unused_with(
+                    &["headers"],
+                    "messages over a Unix socket have none",
+                    help,
+                );
+                let path = self.file.folder(&path);
+                TransportSpec::Unix { path }
+            }
+            Address::HttpUnix { socket, path } => TransportSpec::HttpUnix {
+                socket: self.file.folder(&socket),
+                path,
+                headers,
+            },
+        })
+    }
+
+    /// `None` if there is a problem with it.
+    fn auth(
+        &mut self,
+        auth: &Spanned<WrittenAuth>,
+        headers: &[(Text, Text)],
+    ) -> Option<ClientCredentials> {
+        let Spanned { span, value: auth } = auth;
+        let span = first_of(*span);
+        if auth.kind != "client_credentials" {
+            let what = "has an `auth` whose `type` is not `client_credentials`";
+            let help =
+                r#"if you already have a token: "headers": { "Authorization": "Bearer ${TOKEN}" }"#;
+            self.error(span, &["auth"], what, help);
+            return None;
         }
         let is_authorization =
             |(name, _): &&(Text, Text)| name.value.eq_ignore_ascii_case("authorization");
-        let authorization = written
-            .headers
-            .iter()
-            .find(is_authorization)
-            .map(|(name, _)| name.span);
-        Reach::Url {
-            url,
-            auth: written.auth.and_then(|auth| self.auth(auth, authorization)),
-            headers: self.fields("headers", written.headers),
-            kind: written.kind.map(|kind| kind.value),
+        if let Some((name, _)) = headers.iter().find(is_authorization) {
+            let what = "has `auth` and the header `Authorization`";
+            self.error(name.span, &["headers"], what, "remove one of them");
         }
-    }
-
-    /// `None` if there is a problem with it. A header `Authorization` may stand at a span.
-    fn auth(&mut self, auth: Spanned<WrittenAuth>, authorization: Option<Span>) -> Option<Auth> {
-        let Spanned { span, value: auth } = auth;
-        let span = Span::new(span.start as usize, span.start as usize + 1);
-        if auth.kind != "client_credentials" {
-            let help =
-                r#"if you already have a token: "headers": { "Authorization": "Bearer ${TOKEN}" }"#;
-            self.error(
-                span,
-                "auth",
-                "has an `auth` whose `type` is not `client_credentials`",
-                help,
-            );
-            return None;
-        }
-        if let Some(span) = authorization {
-            self.error(
-                span,
-                "headers",
-                "has `auth` and the header `Authorization`",
-                "remove one of them",
-            );
-        }
-        let (secret, key) = (auth.client_secret, auth.private_key);
-        let missing = match (&auth.client_id, &secret, &key) {
+        let missing = match (&auth.client_id, &auth.client_secret, &auth.private_key) {
             (None, ..) => "no `client_id`",
             (_, None, None) => "neither `client_secret` nor `private_key`",
             (_, Some(_), Some(_)) => "both `client_secret` and `private_key`",
             _ => "",
         };
         if !missing.is_empty() && !self.has_error() {
+            let what = format!("has an `auth` with {missing}");
             let help = r#"write { "type": "client_credentials", "client_id": "…", "client_secret": "${SECRET}" }"#;
-            self.error(span, "auth", &format!("has an `auth` with {missing}"), help);
+            self.error(span, &["auth"], &what, help);
         }
-        let mut field = |key: &str, text: Option<Text>| self.field(&["auth", key], text?);
-        Some(Auth {
-            client_id: field("client_id", auth.client_id)?,
-            proof: match key {
-                Some(key) => Proof::Key(field("private_key", Some(key))?),
-                None => Proof::Secret(field("client_secret", secret)?),
-            },
-            scope: field("scope", auth.scope),
-            token_url: field("token_url", auth.token_url),
-        })
+        let mut fill = |key: &str, text: &Option<Text>| {
+            let text = text.as_ref()?;
+            Some(self.fill(&["auth", key], text))
+        };
+        let key = fill("private_key", &auth.private_key).map(ClientProof::Key);
+        let secret = fill("client_secret", &auth.client_secret).map(ClientProof::Secret);
+        let credentials = ClientCredentials {
+            client_id: fill("client_id", &auth.client_id)?,
+            proof: key.or(secret)?,
+            scope: fill("scope", &auth.scope),
+            token_url: fill("token_url", &auth.token_url),
+        };
+        self.secrets.add(credentials.proof.secret());
+        Some(credentials)
     }
 
-    fn timeout(&mut self, written: Option<Spanned<f64>>) -> Option<Duration> {
+    fn timeout(&mut self, written: Spanned<f64>) -> Option<Duration> {
         let Spanned {
             span,
             value: seconds,
-        } = written?;
+        } = written;
         let duration = Duration::try_from_secs_f64(seconds)
             .ok()
             .filter(|it| !it.is_zero());
         let Some(duration) = duration.filter(|_| seconds <= LONGEST_TIMEOUT) else {
+            let what = "has a `timeout` that is not a number of seconds above 0";
             let help = "write seconds, such as 30 or 0.5; the default is 60";
-            self.error(
-                span,
-                "timeout",
-                "has a `timeout` that is not a number of seconds above 0",
-                help,
-            );
+            self.error(span, &["timeout"], what, help);
             return None;
         };
-        if seconds > LONG_TIMEOUT && self.is_shared {
-            let what = format!(
-                "has the `timeout` {seconds}, which is in milliseconds, as Claude Code has it"
-            );
-            let help = "in a file that only Cuecard reads, and up to 3600, it is in seconds";
-            self.warn(span, "timeout", &what, help);
-            if let Some(found) = self.found.last_mut() {
-                found.severity = Severity::Note;
-                found.code = codes::TIME_MILLISECONDS;
-            }
-            return Some(duration / 1000);
+        if seconds <= LONG_TIMEOUT {
+            return Some(duration);
         }
-        if seconds > LONG_TIMEOUT {
-            let what = format!(
-                "has a `timeout` of {seconds} seconds, which is more than an hour: did you mean milliseconds?"
-            );
-            let help = format!(
-                "`timeout` is in seconds: write {} if you meant milliseconds",
-                seconds / 1000.0
-            );
-            self.warn(span, "timeout", &what, &help);
-            if let Some(found) = self.found.last_mut() {
-                found.code = codes::TIME_MILLISECONDS;
-            }
+        // Claude Code reads the same file.
+        let path = &self.file.file.path;
+        let is_shared = path.file_name().is_some_and(|name| name == SHARED);
+        let (severity, what, help) = match is_shared {
+            true => (
+                Severity::Note,
+                format!(
+                    "has the `timeout` {seconds}, which is in milliseconds, as Claude Code has it"
+                ),
+                "in a file that only Cuecard reads, and up to 3600, it is in seconds".to_owned(),
+            ),
+            false => (
+                Severity::Warning,
+                format!(
+                    "has a `timeout` of {seconds} seconds, which is more than an hour: did you mean milliseconds?"
+                ),
+                format!(
+                    "`timeout` is in seconds: write {} if you meant milliseconds",
+                    seconds / 1000.0
+                ),
+            ),
+        };
+        self.error(span, &["timeout"], &what, &help);
+        if let Some(found) = self.found.last_mut() {
+            found.severity = severity;
+            found.code = codes::TIME_MILLISECONDS;
         }
-        Some(duration)
+        Some(if is_shared { duration / 1000 } else { duration })
     }
 
     fn warn_of_unused(&mut self, keys: &[&str], reason: &str) {
+        self.warn_of_unused_with(keys, reason, "remove it");
+    }
+
+    fn warn_of_unused_with(&mut self, keys: &[&str], reason: &str, help: &str) {
         let node: &Node = self.here.node;
-        for member in node
-            .members()
-            .iter()
-            .filter(|member| keys.contains(&member.key.as_str()))
-        {
-            let what = format!("has a `{}` without effect: {reason}", member.key);
-            self.warn(member.key_span, &member.key, &what, "remove it");
+        for member in node.members() {
+            if keys.contains(&member.key.as_str()) {
+                let what = format!("has a `{}` without effect: {reason}", member.key);
+                self.warn(member.key_span, &[&member.key], &what, help);
+            }
         }
     }
 
-    fn fields(&mut self, key: &str, pairs: Vec<(Text, Text)>) -> Vec<(String, Field)> {
-        let pairs = pairs.into_iter();
-        let fields = pairs.filter_map(|(name, text)| {
-            Some((name.value.clone(), self.field(&[key, &name.value], text)?))
-        });
-        fields.collect()
-    }
-
-    /// The text at a path in the entry.
-    fn field(&mut self, path: &[&str], text: Text) -> Option<Field> {
-        let mut pointer = self.here.pointer.clone();
-        path.iter().for_each(|key| push_pointer(&mut pointer, key));
-        let place = match path {
-            ["args", idx] => format!("args[{idx}]"),
-            path => path
-                .iter()
-                .map(|key| cut(key))
-                .collect::<Vec<_>>()
-                .join("."),
-        };
-        if text.value.contains('\0') {
-            let what = format!("has the character U+0000 in `{place}`");
-            self.error(text.span, path[0], &what, "remove it");
-            return None;
+    /// Whether there is no error, and the program or the address of the server is no empty text.
+    fn is_usable(&mut self, key: &str, written: &Text, text: &str) -> bool {
+        if !self.has_error() && text.trim().is_empty() {
+            let help = match written.value.contains("${") {
+                true => "the variable in it is empty",
+                false => {
+                    "write a program, as in \"npx\", or an address, as in \"http://localhost:8000/mcp\""
+                }
+            };
+            self.about(&[key], written, "is empty", help);
         }
-        Some(Field {
-            text: text.value,
-            span: text.span,
-            pointer,
-            place,
-        })
+        !self.has_error()
     }
 
     fn has_error(&self) -> bool {
@@ -614,19 +573,15 @@ impl EntryReader<'_, '_, '_> {
             .any(|found| found.severity == Severity::Error)
     }
 
-    /// Says that the server has something that keeps it from being used.
-    fn error(&mut self, span: Span, key: &str, what: &str, help: &str) {
-        let mut pointer = self.here.pointer.clone();
-        if !key.is_empty() {
-            push_pointer(&mut pointer, key);
-        }
+    /// Says that the server has something that keeps it from being used, at a path of its entry.
+    pub(super) fn error(&mut self, span: Span, path: &[&str], what: &str, help: &str) {
         let message = format!("{} {what}", self.whose());
-        let error = self.findings.error(span, &pointer, message);
+        let error = self.finding(codes::CONFIG_INVALID, span, path, message);
         self.found.push(error.with_help(help));
     }
 
-    fn warn(&mut self, span: Span, key: &str, what: &str, help: &str) {
-        self.error(span, key, what, help);
+    fn warn(&mut self, span: Span, path: &[&str], what: &str, help: &str) {
+        self.error(span, path, what, help);
         if let Some(found) = self.found.last_mut() {
             found.severity = Severity::Warning;
         }
@@ -635,4 +590,9 @@ impl EntryReader<'_, '_, '_> {
     fn whose(&self) -> String {
         format!("server `{}`", cut(self.name))
     }
+}
+
+/// The first character of an object, of which nothing is shown.
+fn first_of(span: Span) -> Span {
+    Span::new(span.start as usize, span.start as usize + 1)
 }

@@ -68,21 +68,6 @@ impl<'a> Findings<'a> {
         self.list.push(diagnostic);
     }
 
-    /// How much was found so far.
-    pub(super) fn count(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Takes the warnings back that came after the first `count` findings.
-    pub(super) fn take_warnings_after(&mut self, count: usize) -> Vec<Diagnostic> {
-        let later = self.list.split_off(count.min(self.list.len()));
-        let (errors, warnings) = later
-            .into_iter()
-            .partition(|diagnostic| diagnostic.severity == Severity::Error);
-        self.list.extend::<Vec<Diagnostic>>(errors);
-        warnings
-    }
-
     /// All findings in the order of the file.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
         let mut list = self.list;

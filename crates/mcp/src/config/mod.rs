@@ -14,11 +14,10 @@
 mod address;
 mod entry;
 mod expand;
+mod fill;
 mod findings;
 mod places;
 mod read;
-mod refusals;
-mod resolve;
 mod secrets;
 #[cfg(test)]
 mod tests;

@@ -8,13 +8,16 @@ use cuecard_source::reader::article;
 use cuecard_source::{SourceFile, Span};
 
 use super::entry;
+use super::fill::FileScope;
 use super::findings::{Findings, Located, cut};
 use super::places::Syntax;
-use super::resolve::Resolver;
 use super::{ConfigFile, ConfigSearch, ConfiguredServer, text};
 
 /// The keys under which files list their servers. Each file may use either, or both.
 const SERVER_LISTS: &[&str] = &["mcpServers", "servers"];
+
+/// The longest name of a server, in bytes.
+const LONGEST_NAME: usize = 256;
 
 /// A file lists at most this many servers.
 const MAX_SERVERS: usize = 1000;
@@ -63,7 +66,7 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
     let (mut servers, mut values) = (Vec::new(), Vec::new());
     if let Some(root) = parsed.root.filter(|_| parsed.mistakes.is_empty()) {
         let lists = lists(&mut findings, &root, file, syntax);
-        let mut resolver = Resolver::new(text, &source, file, search);
+        let mut scope = FileScope::new(text, &source, file, search);
         let mut names: HashMap<&str, Span> = HashMap::new();
         'lists: for list in &lists {
             for member in list.node.members() {
@@ -76,19 +79,16 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
                     too_many(&mut findings, list, member);
                     break 'lists;
                 }
-                let found_so_far = findings.count();
-                let entry = entry::read(&mut findings, file, list, member);
-                let mut server = match entry {
-                    Ok(entry) => resolver.resolve(&entry, &mut findings),
-                    Err(problem) => resolver.unusable(&member.key, *problem),
-                };
-                if file.program.is_some() {
-                    server.warnings = findings.take_warnings_after(found_so_far);
+                check_name(&mut findings, list, member);
+                let (mut server, found) = entry::read(&mut scope, list, member);
+                match file.program {
+                    Some(_) => server.warnings = found,
+                    None => found.into_iter().for_each(|found| findings.add(found)),
                 }
                 servers.push(server);
             }
         }
-        values = resolver.values;
+        values = scope.values;
     }
     Reading {
         servers,
@@ -172,6 +172,20 @@ fn no_list(findings: &mut Findings<'_>, root: &Located<'_>, syntax: Syntax) {
     let message = "this file has neither `mcpServers` nor `servers`".to_owned();
     let error = findings.error(Span::new(start, start + 1), "", message);
     findings.add(error.with_help(help));
+}
+
+/// Nobody can use a server without a proper name, so this can't wait for that.
+fn check_name(findings: &mut Findings<'_>, list: &Located<'_>, member: &json::Member) {
+    let what = match member.key.as_str() {
+        "" => "is empty".to_owned(),
+        name if name.len() > LONGEST_NAME => format!("has at most {LONGEST_NAME} bytes"),
+        name if name.contains(char::is_control) => "contains a control character".to_owned(),
+        _ => return,
+    };
+    let pointer = list.child(&member.key, &member.value).pointer;
+    let message = format!("the name of a server {what}");
+    let error = findings.error(member.key_span, &pointer, message);
+    findings.add(error.with_help("scenarios use the name: NAME in `mcp__NAME__tool`"));
 }
 
 fn duplicate(

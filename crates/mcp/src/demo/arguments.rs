@@ -219,30 +219,12 @@ pub(super) struct Waited {
     pub(super) waited: f64,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Picture {
-    /// In pixels.
-    #[schemars(range(min = 1, max = 512))]
-    pub(super) width: u32,
-    /// In pixels.
-    #[schemars(range(min = 1, max = 512))]
-    pub(super) height: u32,
-    /// `#rrggbb`, or a name such as `red`, `teal` or `grey`.
-    #[serde(default = "default_colour")]
-    pub(super) color: String,
-}
-
-fn default_colour() -> String {
-    "teal".to_owned()
-}
-
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PictureMade {
+    /// In pixels.
     pub(super) width: u32,
+    /// In pixels.
     pub(super) height: u32,
-    /// As `#rrggbb`.
-    pub(super) color: String,
     /// The size of the PNG file.
     pub(super) bytes: usize,
 }

@@ -9,7 +9,6 @@
 mod arguments;
 mod confirm;
 mod notes;
-mod picture;
 mod tools;
 
 use std::future::Future;

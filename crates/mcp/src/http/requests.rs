@@ -4,6 +4,7 @@
 //! pair, each with the whole answer.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 
 use cuecard_source::json::without_lone_surrogates;
@@ -14,21 +15,24 @@ use reqwest::header::{
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpError,
-    StreamableHttpPostResponse,
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpClient,
+    StreamableHttpError, StreamableHttpPostResponse,
 };
 use serde_json::{Map, Value, json};
 
+use super::super::auth::TokenSource;
 use super::super::events::{Events, events};
 use super::super::frames::LARGEST_FRAME;
 use super::super::link::Link;
 use super::watch::Watcher;
 
 pub(in super::super) type HttpError = StreamableHttpError<reqwest::Error>;
-pub(in super::super) type Headers = HashMap<HeaderName, HeaderValue>;
+type Headers = HashMap<HeaderName, HeaderValue>;
 
 const EVENT_STREAM: &str = "text/event-stream";
 const JSON: &str = "application/json";
+/// The kinds of answers that are read.
+const ACCEPTED: &str = "text/event-stream, application/json";
 const SESSION_ID: &str = "Mcp-Session-Id";
 const LAST_EVENT_ID: &str = "Last-Event-Id";
 
@@ -38,49 +42,64 @@ pub(in super::super) const CARRIED: &str = "cuecard/result";
 /// How much of the body of a refusal is read, in bytes.
 const LONGEST_REFUSAL: usize = 64 * 1024;
 
-/// Sends requests with what each is given.
+/// Sends requests, with a token of `tokens` if there are any.
 #[derive(Clone)]
 pub(in super::super) struct Requests {
-    http: reqwest::Client,
-    link: Arc<Link>,
+    pub(super) http: reqwest::Client,
+    pub(super) link: Arc<Link>,
+    pub(super) tokens: Option<Arc<TokenSource>>,
 }
 
 impl Requests {
-    pub(in super::super) fn new(http: reqwest::Client, link: Arc<Link>) -> Self {
-        Self { http, link }
-    }
-
-    pub(in super::super) fn watcher(&self) -> Watcher<'_> {
-        Watcher { link: &self.link }
-    }
-
-    /// Sends `message`.
-    pub(in super::super) async fn post(
+    /// Sends a request with the token at hand, and once more if the server wants another. A request that was answered
+    /// with 401 has had no effect.
+    async fn send(
         &self,
-        uri: &str,
-        message: &ClientJsonRpcMessage,
+        request: RequestBuilder,
         session_id: Option<&str>,
-        token: Option<String>,
         headers: Headers,
+    ) -> Result<Response, HttpError> {
+        let mut request = request.headers(headers.into_iter().collect());
+        if let Some(id) = session_id {
+            request = request.header(SESSION_ID, id);
+        }
+        let failed = HttpError::Client;
+        let Some((tokens, again)) = self.tokens.as_ref().zip(request.try_clone()) else {
+            return request.send().await.map_err(failed);
+        };
+        let token = tokens.current().await;
+        if let Some(token) = &token {
+            request = request.bearer_auth(token);
+        }
+        let response = request.send().await.map_err(failed)?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        let challenge = text(response.headers(), WWW_AUTHENTICATE.as_str()).unwrap_or_default();
+        let token = tokens.replace(&challenge, token.as_deref()).await;
+        // The SDK has no error of ours to carry; `http::explain` takes it out again.
+        let token = token.map_err(|reason| HttpError::Io(io::Error::other(reason)))?;
+        again.bearer_auth(token).send().await.map_err(failed)
+    }
+
+    /// Reads the response to `message`, which opens a session if it `is_new`.
+    async fn read_answer(
+        &self,
+        message: &ClientJsonRpcMessage,
+        is_new: bool,
+        response: Response,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let request = self
-            .http
-            .post(uri)
-            .header(ACCEPT, format!("{EVENT_STREAM}, {JSON}"));
-        let request = with_headers(request, session_id, token, headers).json(message);
-        let response = request.send().await.map_err(HttpError::Client)?;
         let status = response.status();
         refuse_challenge(status, response.headers())?;
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
-        if status == StatusCode::NOT_FOUND && session_id.is_some() {
+        if status == StatusCode::NOT_FOUND && !is_new {
             return Err(HttpError::SessionExpired);
         }
         let new_session = text(response.headers(), SESSION_ID);
         let kind = text(response.headers(), CONTENT_TYPE.as_str());
         if !status.is_success() {
-            let is_new = session_id.is_none();
             let refusal = refusal(message, is_new, kind.as_deref(), response).await?;
             return Ok(StreamableHttpPostResponse::Json(refusal, new_session));
         }
@@ -113,24 +132,46 @@ impl Requests {
         }
     }
 
-    /// Opens the event stream, or takes it up again after `last_event_id`.
-    pub(in super::super) async fn get_events(
+    fn watcher(&self) -> Watcher<'_> {
+        Watcher { link: &self.link }
+    }
+}
+
+impl StreamableHttpClient for Requests {
+    type Error = reqwest::Error;
+
+    async fn post_message(
         &self,
-        uri: &str,
-        session_id: Option<&str>,
-        last_event_id: Option<&str>,
-        token: Option<String>,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _auth_header: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let request = self
+            .http
+            .post(&*uri)
+            .header(ACCEPT, ACCEPTED)
+            .json(&message);
+        let is_new = session_id.is_none();
+        let response = self.send(request, session_id.as_deref(), headers).await?;
+        let response = self.read_answer(&message, is_new, response).await?;
+        self.watcher().check(response, &message)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _auth_header: Option<String>,
         headers: Headers,
     ) -> Result<Events, HttpError> {
-        let mut request = self
-            .http
-            .get(uri)
-            .header(ACCEPT, format!("{EVENT_STREAM}, {JSON}"));
-        if let Some(id) = last_event_id {
+        let mut request = self.http.get(&*uri).header(ACCEPT, ACCEPTED);
+        if let Some(id) = &last_event_id {
             request = request.header(LAST_EVENT_ID, id);
         }
-        let request = with_headers(request, session_id, token, headers);
-        let response = request.send().await.map_err(HttpError::Client)?;
+        let response = self.send(request, session_id.as_deref(), headers).await?;
         let status = response.status();
         if status == StatusCode::METHOD_NOT_ALLOWED {
             return Err(HttpError::ServerDoesNotSupportSse);
@@ -142,23 +183,24 @@ impl Requests {
         let response = response.error_for_status().map_err(HttpError::Client)?;
         match text(response.headers(), CONTENT_TYPE.as_str()) {
             Some(kind) if kind.starts_with(EVENT_STREAM) || kind.starts_with(JSON) => {
-                Ok(events(response.bytes_stream(), LARGEST_FRAME))
+                let events = events(response.bytes_stream(), LARGEST_FRAME);
+                // A stream of answers is one that is taken up again; the handshake takes up none.
+                Ok(self.watcher().watch(events, None, last_event_id.is_some()))
             }
             kind => Err(HttpError::UnexpectedContentType(kind)),
         }
     }
 
-    /// Ends a session; a server that can't do that is left alone.
-    pub(in super::super) async fn delete(
+    async fn delete_session(
         &self,
-        uri: &str,
-        session_id: &str,
-        token: Option<String>,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _auth_header: Option<String>,
         headers: Headers,
     ) -> Result<(), HttpError> {
-        let request = self.http.delete(uri);
-        let request = with_headers(request, Some(session_id), token, headers);
-        let response = request.send().await.map_err(HttpError::Client)?;
+        let request = self.http.delete(&*uri);
+        let response = self.send(request, Some(&session_id), headers).await?;
+        // A server that can't end a session is left alone.
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Ok(());
         }
@@ -182,24 +224,6 @@ pub(super) fn carried(message: &[u8]) -> Option<Vec<u8>> {
     let result = message.get_mut("result")?;
     *result = json!({ CARRIED: result.take() });
     serde_json::to_vec(&message).ok()
-}
-
-fn with_headers(
-    mut request: RequestBuilder,
-    session_id: Option<&str>,
-    token: Option<String>,
-    headers: Headers,
-) -> RequestBuilder {
-    if let Some(token) = token {
-        request = request.bearer_auth(token);
-    }
-    for (name, value) in headers {
-        request = request.header(name, value);
-    }
-    match session_id {
-        Some(id) => request.header(SESSION_ID, id),
-        None => request,
-    }
 }
 
 /// The message that a refusal with a status is for the SDK.

@@ -18,8 +18,8 @@ use super::*;
 use crate::test_server::{Echo, read_request};
 use crate::text::Mask;
 use crate::{
-    Advice, CallErrorKind, ContentBlock, Era, Notice, Protocol, ServerSpec, Session, StartError,
-    TransportSpec,
+    Advice, ContentBlock, Era, ErrorKind, HttpRequest, Notice, Protocol, ServerError, ServerSpec,
+    Session, TransportSpec,
 };
 use cuecard_runtime::clock::Stopwatch;
 
@@ -44,7 +44,7 @@ fn spec(address: SocketAddr, protocol: Protocol) -> ServerSpec {
     }
 }
 
-async fn start(spec: &ServerSpec) -> Result<Session, StartError> {
+async fn start(spec: &ServerSpec) -> Result<Session, ServerError> {
     Session::start(spec, &Vec::<(OsString, OsString)>::new()).await
 }
 
@@ -216,7 +216,7 @@ async fn statuses_are_told() {
         let error = start(&spec(address, Protocol::Auto))
             .await
             .expect_err("it is refused");
-        let StartErrorKind::Http { status, .. } = error.kind else {
+        let ErrorKind::Http { status, .. } = error.kind else {
             panic!("{error:?}")
         };
         assert_eq!(status, expected);
@@ -232,7 +232,7 @@ async fn a_page_instead_of_an_answer_is_told() {
             .await
             .expect_err("no server")
             .to_string(),
-        "server `remote` violated the protocol during initialize: its content type is `text/html`, neither \
+        "server `remote` violated the protocol while answering initialize: its content type is `text/html`, neither \
          JSON nor an event stream"
     );
 }
@@ -303,7 +303,7 @@ async fn a_server_that_is_gone_fails_a_call_at_once() {
             .call("x", Map::new(), LONG)
             .await
             .expect_err("no answer");
-        assert_eq!(error.kind, CallErrorKind::ServerGone { exit: None });
+        assert_eq!(error.kind, ErrorKind::Closed);
         session.stop().await;
     }
 }
@@ -325,7 +325,7 @@ async fn a_broken_stream_that_cannot_be_taken_up_again_fails_its_call() {
         .call("x", Map::new(), LONG)
         .await
         .expect_err("no answer");
-    assert_eq!(error.kind, CallErrorKind::ServerGone { exit: None });
+    assert_eq!(error.kind, ErrorKind::Closed);
     session.stop().await;
 }
 
@@ -453,7 +453,7 @@ async fn a_stream_is_taken_up_a_few_times_only_while_nothing_answers() {
         .expect("it starts");
     let error = session.call("x", Map::new(), LONG).await;
     let error = error.expect_err("no answer");
-    assert_eq!(error.kind, CallErrorKind::ServerGone { exit: None });
+    assert_eq!(error.kind, ErrorKind::Closed);
     assert_eq!(*seen.lock().expect("no panic"), RECONNECTS);
     session.stop().await;
 }
@@ -482,14 +482,15 @@ async fn statuses_and_bounds_of_a_call_are_told() {
     };
     assert_eq!(
         kind("busy").await.expect_err("busy"),
-        CallErrorKind::Http {
+        ErrorKind::Http {
             status: 429,
-            text: String::new()
+            text: String::new(),
+            to: HttpRequest::Message,
         }
     );
     assert_eq!(
         kind("large").await.expect_err("large"),
-        CallErrorKind::TooLarge {
+        ErrorKind::TooLarge {
             bound: 64 * 1024 * 1024
         }
     );
@@ -547,7 +548,7 @@ async fn arguments_that_belong_into_headers_get_there() {
         .await
         .expect_err("no region");
     assert!(
-        matches!(error.kind, CallErrorKind::RpcError { code: -32020, .. }),
+        matches!(error.kind, ErrorKind::RpcError { code: -32020, .. }),
         "{error:?}"
     );
     session.stop().await;
@@ -587,14 +588,14 @@ async fn a_call_out_of_time_is_cancelled_at_the_server() {
         .call("slow", Map::new(), short)
         .await
         .expect_err("no answer");
-    assert_eq!(error.kind, CallErrorKind::Timeout { after: short });
+    assert_eq!(error.kind, ErrorKind::NoAnswer { within: short });
     let params = cancelled.recv().await.expect("the server is told");
     assert_eq!(params["reason"], "no answer within 50 ms");
     assert!(session.call("fast", Map::new(), LONG).await.is_ok());
     session.stop().await;
 }
 
-fn kind_of(url: &str, headers: &[(&str, &str)]) -> StartErrorKind {
+fn kind_of(url: &str, headers: &[(&str, &str)]) -> ErrorKind {
     let headers: Vec<(String, String)> = headers
         .iter()
         .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
@@ -606,8 +607,8 @@ fn kind_of(url: &str, headers: &[(&str, &str)]) -> StartErrorKind {
     }
 }
 
-fn is_wrong(kind: &StartErrorKind, key: &'static str) -> bool {
-    matches!(kind, StartErrorKind::Unusable { help, .. } if *help == Advice::Correct(key))
+fn is_wrong(kind: &ErrorKind, key: &'static str) -> bool {
+    matches!(kind, ErrorKind::Unusable { help, .. } if *help == Advice::Correct(key))
 }
 
 #[test]

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::*;
 use crate::test_server::Echo;
-use crate::{ContentBlock, Exit, Protocol, StartErrorKind, TransportSpec};
+use crate::{ContentBlock, ErrorKind, Exit, Protocol, TransportSpec};
 
 const LONG: Duration = Duration::from_secs(600);
 
@@ -69,13 +69,13 @@ async fn start(spec: &ServerSpec) -> Session {
         .expect("the server starts")
 }
 
-async fn fail(spec: &ServerSpec) -> StartError {
+async fn fail(spec: &ServerSpec) -> ServerError {
     Session::start(spec, &env())
         .await
         .expect_err("the server does not start")
 }
 
-async fn call(session: &Session, tool: &str) -> Result<ToolReply, CallError> {
+async fn call(session: &Session, tool: &str) -> Result<ToolReply, ServerError> {
     session.call(tool, Map::new(), LONG).await
 }
 

@@ -9,9 +9,7 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::test_server::{handshake, read_request, text_answer};
-use crate::{
-    CallError, CallErrorKind, Notice, Protocol, ServerSpec, Session, StartError, TransportSpec,
-};
+use crate::{ErrorKind, Notice, Protocol, ServerError, ServerSpec, Session, TransportSpec};
 
 const LONG: Duration = Duration::from_secs(600);
 
@@ -119,11 +117,11 @@ fn spec(address: SocketAddr, or_sse: bool) -> ServerSpec {
     }
 }
 
-async fn start(address: SocketAddr) -> Result<Session, StartError> {
+async fn start(address: SocketAddr) -> Result<Session, ServerError> {
     Session::start(&spec(address, false), &[]).await
 }
 
-async fn call(session: &Session) -> Result<Value, CallError> {
+async fn call(session: &Session) -> Result<Value, ServerError> {
     let reply = session.call("x", Map::new(), LONG).await?;
     Ok(json!(format!("{:?}", reply.content)))
 }
@@ -184,7 +182,7 @@ async fn what_is_no_event_stream_is_told() {
     let html = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/html\r\n\r\n<p>hi";
     assert_eq!(
         refusal(move |_| html.to_owned()).await,
-        "server `old` violated the protocol during initialize: its content type is `text/html`, not an event stream"
+        "server `old` violated the protocol while answering initialize: its content type is `text/html`, not an event stream"
     );
     let ended = refusal(|_| {
         format!(
@@ -227,7 +225,7 @@ async fn a_message_that_is_refused_fails_its_call_at_once() {
     let address = serve(usual, |_, _| Reply::Status("503 Busy")).await;
     let session = start(address).await.expect("it starts");
     let error = call(&session).await.expect_err("refused");
-    let CallErrorKind::Http { status, text } = error.kind else {
+    let ErrorKind::Http { status, text, .. } = error.kind else {
         panic!("{error}")
     };
     assert_eq!((status, &*text), (503, "no"));
@@ -257,10 +255,7 @@ async fn bad_frames_fail_the_call_that_is_open_and_are_noted() {
     .await;
     let session = start(address).await.expect("it starts");
     let error = call(&session).await.expect_err("it is no answer");
-    assert!(
-        matches!(error.kind, CallErrorKind::Protocol { .. }),
-        "{error}"
-    );
+    assert!(matches!(error.kind, ErrorKind::Protocol { .. }), "{error}");
     let bad = session.drain_notices();
     assert_eq!(bad.len(), 2, "{bad:?}");
     assert!(
@@ -280,7 +275,7 @@ async fn an_event_over_the_bound_is_named() {
     let error = call(&session).await.expect_err("too large");
     assert_eq!(
         error.kind,
-        CallErrorKind::TooLarge {
+        ErrorKind::TooLarge {
             bound: LARGEST_FRAME
         }
     );

@@ -2,9 +2,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use crate::{Protocol, ServerSpec, Session, StartError, TransportSpec};
+use crate::{Protocol, ServerError, ServerSpec, Session, TransportSpec};
 
-async fn refusal(transport: TransportSpec) -> StartError {
+async fn refusal(transport: TransportSpec) -> ServerError {
     let spec = ServerSpec {
         name: "near".to_owned(),
         transport,

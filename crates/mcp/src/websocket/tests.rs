@@ -8,10 +8,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::*;
 use crate::test_server::{handshake, text_answer};
-use crate::{
-    Advice, CallError, CallErrorKind, Notice, Protocol, ServerSpec, Session, StartError,
-    TransportSpec,
-};
+use crate::{Advice, ErrorKind, Notice, Protocol, ServerError, ServerSpec, Session, TransportSpec};
 
 const LONG: Duration = Duration::from_secs(600);
 
@@ -75,7 +72,7 @@ fn refuses(request: &Request, _: Response) -> Result<Response, ErrorResponse> {
 
 async fn nothing(_: Server, _: Value) {}
 
-async fn start(address: SocketAddr) -> Result<Session, StartError> {
+async fn start(address: SocketAddr) -> Result<Session, ServerError> {
     let token = "Bearer my-own-secret".to_owned();
     let spec = ServerSpec {
         name: "live".to_owned(),
@@ -94,7 +91,7 @@ async fn start(address: SocketAddr) -> Result<Session, StartError> {
 /// A session, and the outcome of its one call.
 async fn called<F: Future<Output = ()> + Send>(
     answer: impl Fn(Server, Value) -> F + Send + 'static,
-) -> (Session, Result<String, CallError>) {
+) -> (Session, Result<String, ServerError>) {
     let session = start(serve(takes, answer).await).await.expect("it starts");
     let reply = session.call("x", Map::new(), LONG).await;
     let reply = reply.map(|reply| format!("{:?}", reply.content));
@@ -185,10 +182,7 @@ async fn bad_frames_fail_the_call_that_is_open_and_are_noted() {
     })
     .await;
     let error = reply.expect_err("no answer");
-    assert!(
-        matches!(error.kind, CallErrorKind::Protocol { .. }),
-        "{error}"
-    );
+    assert!(matches!(error.kind, ErrorKind::Protocol { .. }), "{error}");
     let bad = session.drain_notices();
     assert_eq!(bad.len(), 2, "{bad:?}");
     assert!(
@@ -208,7 +202,7 @@ async fn a_message_over_the_bound_is_named() {
     .await;
     assert_eq!(
         reply.expect_err("too large").kind,
-        CallErrorKind::TooLarge {
+        ErrorKind::TooLarge {
             bound: LARGEST_FRAME
         }
     );
@@ -234,7 +228,7 @@ fn headers_of_the_handshake_are_not_the_users() {
         let error = super::request("ws://h/ws", &headers).expect_err("it is ours");
         let help = Advice::Correct("headers");
         assert!(
-            matches!(error, StartErrorKind::Unusable { help: given, .. } if given == help),
+            matches!(error, ErrorKind::Unusable { help: given, .. } if given == help),
             "{name}"
         );
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use cuecard_mcp::result::value_of;
-use cuecard_mcp::{CallErrorKind, ContentBlock, Notice, Session, ToolReply};
+use cuecard_mcp::{ContentBlock, ErrorKind, Notice, Session, ToolReply};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::json::read_exact;
 use cuecard_source::matching::{Mismatch, Predicate};
@@ -183,7 +183,7 @@ impl Verification {
         match answer {
             Ok((_, result)) => call.result = Some(result),
             Err(error) => match error.kind {
-                CallErrorKind::RpcError {
+                ErrorKind::RpcError {
                     code,
                     message,
                     data,
@@ -195,10 +195,10 @@ impl Verification {
                     });
                 }
                 // It had none when it was recorded either.
-                CallErrorKind::NoSuchTool { .. } if !was_there && record.call.error.is_some() => {
+                ErrorKind::NoSuchTool { .. } if !was_there && record.call.error.is_some() => {
                     return CallVerdict::Same;
                 }
-                CallErrorKind::NeedsInput { .. } => return CallVerdict::NotVerified(ASKED),
+                ErrorKind::NeedsInput { .. } => return CallVerdict::NotVerified(ASKED),
                 _ => return CallVerdict::Failed(error.to_string()),
             },
         }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use cuecard_source::value::{Json, REDACTED, Redactor, as_text, cut, key_of};
+use cuecard_source::value::{REDACTED, Redactor, as_text, cut, key_of};
 use cuecard_tool_call::format::OPEN_QUESTION;
 use serde_json::{Map, Value, json};
 
@@ -274,7 +274,11 @@ impl<'c, 'r> Builder<'c, 'r> {
                 .and_then(|property| property["type"].as_str())
                 .is_some_and(|kind| matches!(kind, "number" | "integer"));
             let other = others.as_ref().and_then(|others| others.get(key));
-            let written = self.value(key_of(&arguments, key), value, other);
+            let written = match step.tool == "claude__bash" && key == COMMAND {
+                // It is written below, when the variables of its environment are known.
+                true => value.clone(),
+                false => self.value(key_of(&arguments, key), value, other),
+            };
             step.params
                 .insert(crate::scenario::verbatim_text(key), written);
         }
@@ -282,8 +286,11 @@ impl<'c, 'r> Builder<'c, 'r> {
         if let Some(others) = &others {
             self.ask_of_keys("", &arguments, others);
         }
-        if step.tool == "claude__bash" {
-            self.command(&arguments, &mut step);
+        if step.tool == "claude__bash"
+            && let Some(text) = arguments.get(COMMAND).and_then(Value::as_str)
+        {
+            let other = others.as_ref().and_then(|others| others.get(COMMAND));
+            self.command(text, other.and_then(Value::as_str), &mut step);
         }
         for (idx, target) in kept.targets.iter().enumerate() {
             if let Some(question) = &target.question {
@@ -565,14 +572,8 @@ impl<'c, 'r> Builder<'c, 'r> {
     }
 
     /// Writes the command of a step with its outputs as environment variables.
-    fn command(&mut self, arguments: &Map<String, Json>, step: &mut Step) {
-        let Some(text) = arguments.get("command").and_then(Value::as_str) else {
-            return;
-        };
-        let other = self.partner(self.step);
-        let other = other.and_then(|other| other.call.arguments.get("command"));
-        let other = other.and_then(Value::as_str);
-        "command".clone_into(&mut self.key);
+    fn command(&mut self, text: &str, other: Option<&str>, step: &mut Step) {
+        COMMAND.clone_into(&mut self.key);
         let mut parts = self.text(text, other);
         let Command {
             mut text,
@@ -605,7 +606,7 @@ impl<'c, 'r> Builder<'c, 'r> {
                 "the command holds the value of `{name}` where it may be read as code: pass it by `env`"
             ));
         }
-        step.params.insert("command".to_owned(), text.into());
+        step.params.insert(COMMAND.to_owned(), text.into());
         if !env.is_empty() {
             let known = step.params.entry("env").or_insert_with(|| json!({}));
             if let Some(known) = known.as_object_mut() {

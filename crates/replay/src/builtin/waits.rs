@@ -17,7 +17,7 @@ use super::super::target::literal;
 use super::super::toolbox::Toolbox;
 use super::arguments::Arguments;
 use super::refused;
-use cuecard_mcp::{CallErrorKind, Session, ToolInfo, result};
+use cuecard_mcp::{ErrorKind, Session, ToolInfo, result};
 use cuecard_runtime::policy::ScriptShape;
 use cuecard_runtime::tap::Recorder;
 
@@ -208,7 +208,7 @@ async fn ask(
     let asked = polling.ask(peer, &evaluate.name, arguments, recorder);
     let reply = match asked.await {
         Ok(reply) => reply,
-        Err(error) if matches!(error.kind, CallErrorKind::Timeout { .. }) => {
+        Err(error) if matches!(error.kind, ErrorKind::NoAnswer { .. }) => {
             return Ok(Answer::Late);
         }
         Err(error) => return Err(failed_call(&error)),

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::OnNewColumn;
 use super::csv_scan::{Scanner, State};
 use super::grow::Growing;
-use crate::commands::unfinished;
 use crate::disk::{Disk, io_failure, replace, too_large};
+use crate::running::unfinished;
 use crate::{WorkspaceError, bytes_in_words, listed};
 
 /// Where the header must have ended, in bytes.

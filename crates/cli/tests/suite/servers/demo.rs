@@ -11,7 +11,7 @@ fn steps() -> Value {
         {"id": "got", "tool": "mcp__peer__get_note", "params": {"id": "{{note.id}}"}, "output": {"text": "$.text"}},
         {"tool": "mcp__peer__fail", "params": {"times": 2, "key": "k"}, "on_error": "retry",
          "retry": {"count": 2, "delay": 1}},
-        {"tool": "mcp__peer__picture", "params": {"width": 3, "height": 2}},
+        {"tool": "mcp__peer__picture", "params": {}},
         {"tool": "mcp__peer__slow", "params": {"seconds": 60}, "timeout": 1, "on_error": "skip"},
         {"tool": "mcp__peer__count", "params": {"by": 4}, "expect": {"json_path": "$.value", "equals": 4}},
     ])
@@ -33,7 +33,7 @@ fn assert_played(scratch: &Scratch) {
     );
     assert_eq!(played.output("got", "text"), "Green.");
     assert_eq!(played.step(3)["attempts"].as_array().map(Vec::len), Some(3));
-    assert_eq!(played.step(4)["result"]["width"], 3);
+    assert_eq!(played.step(4)["result"]["width"], 64);
     let run = played.json["run_dir"].as_str().expect("a run directory");
     let image = scratch.work().join(run).join("files/call_4_1_0.png");
     assert_png(&std::fs::read(image).expect("the picture is a file of the run"));

@@ -468,7 +468,7 @@ fn an_address_of_another_type_or_without_a_path_is_refused() {
     assert_eq!(
         refusal(r#"{"url":"http://h","type":"ws"}"#, &[]),
         format!(
-            "{} begins with `http:`, which does not fit `\"type\": \"ws\"`\nhelp: write `ws://` instead of `http://`, or `wss://` instead of `https://`",
+            "{} begins with `http:`, which does not fit its `type`\nhelp: remove `type`: the address says it",
             at(23)
         )
     );
@@ -482,7 +482,7 @@ fn an_address_of_another_type_or_without_a_path_is_refused() {
     assert_eq!(
         findings(r#"{"url":"unix:///s.sock","headers":{"X-A":"b"}}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:47-50 /mcpServers/s/headers/X-A `headers.X-A` of server `s` has no effect: messages over a Unix socket have no headers\nhelp: remove it, or write `http+unix://` if the server speaks HTTP over its socket"
+            "warning[X-CFG-02] .mcp.json:2:30-39 /mcpServers/s/headers server `s` has a `headers` without effect: messages over a Unix socket have none\nhelp: remove them, or write `http+unix://` if the server speaks HTTP over its socket"
         ]
     );
 }

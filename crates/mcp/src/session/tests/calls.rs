@@ -72,8 +72,8 @@ async fn a_call_out_of_time_is_cancelled_and_the_session_goes_on() {
         .expect_err("no answer");
     assert_eq!(
         error.kind,
-        CallErrorKind::Timeout {
-            after: Duration::from_millis(50)
+        ErrorKind::NoAnswer {
+            within: Duration::from_millis(50)
         }
     );
     assert_eq!(
@@ -100,7 +100,7 @@ async fn progress_does_not_extend_a_call() {
         .await
         .expect_err("no answer");
     assert!(
-        matches!(error.kind, CallErrorKind::Timeout { .. }),
+        matches!(error.kind, ErrorKind::NoAnswer { .. }),
         "{error:?}"
     );
     assert!(matches!(
@@ -149,7 +149,7 @@ async fn errors_of_the_server_are_told_apart() {
     let kind = async |tool| call(&session, tool).await.expect_err("no reply").kind;
     assert_eq!(
         kind("refused").await,
-        CallErrorKind::RpcError {
+        ErrorKind::RpcError {
             code: -32000,
             message: "not today".to_owned(),
             data: None
@@ -157,24 +157,24 @@ async fn errors_of_the_server_are_told_apart() {
     );
     assert_eq!(
         kind("missing").await,
-        CallErrorKind::NoSuchTool {
+        ErrorKind::NoSuchTool {
             message: "Unknown tool: missing".to_owned()
         }
     );
     assert!(matches!(
         kind("nameless").await,
-        CallErrorKind::RpcError { code: -32700, .. }
+        ErrorKind::RpcError { code: -32700, .. }
     ));
     for tool in ["versionless", "both", "broken", "list"] {
         let kind = kind(tool).await;
         assert!(
-            matches!(kind, CallErrorKind::Protocol { .. }),
+            matches!(kind, ErrorKind::Protocol { .. }),
             "{tool}: {kind:?}"
         );
     }
     assert_eq!(
         kind("asks").await,
-        CallErrorKind::NeedsInput {
+        ErrorKind::NeedsInput {
             methods: vec!["elicitation/create".to_owned()]
         }
     );
@@ -270,7 +270,7 @@ async fn an_error_keeps_its_data() {
     );
     let data = Some(json!({ "branches": ["main"] }));
     assert!(
-        matches!(&error.kind, CallErrorKind::RpcError { data: found, .. } if *found == data),
+        matches!(&error.kind, ErrorKind::RpcError { data: found, .. } if *found == data),
         "{error:?}"
     );
     session.stop().await;

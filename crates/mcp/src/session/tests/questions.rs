@@ -60,15 +60,12 @@ async fn questions_without_end_are_an_error() {
     );
     let session = start_eliciting(&scripted(&cases), &json!([{ "action": "decline" }])).await;
     let error = call(&session, "x").await.expect_err("no end");
-    assert_eq!(
-        error.kind,
-        CallErrorKind::TooManyRounds { bound: MOST_ROUNDS }
-    );
+    assert_eq!(error.kind, ErrorKind::TooManyRounds { bound: MOST_ROUNDS });
     assert_eq!(session.take_asked().answered, [FIRST; MOST_ROUNDS]);
     session.answer_with(Arc::default());
     let error = call(&session, "x").await.expect_err("no answer");
     let methods = vec!["elicitation/create".to_owned()];
-    assert_eq!(error.kind, CallErrorKind::NeedsInput { methods });
+    assert_eq!(error.kind, ErrorKind::NeedsInput { methods });
     assert_eq!(session.take_asked().unanswered.len(), 1);
     session.stop().await;
 }

@@ -7,7 +7,7 @@ use super::*;
 #[tokio::test]
 async fn a_server_that_exits_at_once_tells_how_and_why() {
     let error = fail(&shell("echo 'Error: GITHUB_TOKEN is not set' >&2; exit 3")).await;
-    let StartErrorKind::Exited { exit, .. } = error.kind else {
+    let ErrorKind::Exited { exit, .. } = error.kind else {
         panic!("{error:?}");
     };
     assert_eq!(exit, Exit::Code(3));
@@ -55,10 +55,7 @@ async fn a_file_that_is_no_program_is_not_executed() {
         unreachable!()
     };
     *command = file.path().display().to_string();
-    assert!(matches!(
-        fail(&spec).await.kind,
-        StartErrorKind::NotRun { .. }
-    ));
+    assert!(matches!(fail(&spec).await.kind, ErrorKind::NotRun { .. }));
 }
 
 #[tokio::test]
@@ -75,7 +72,7 @@ async fn a_silent_server_runs_out_of_time_and_is_killed() {
         let error = fail(&spec).await;
         assert_eq!(
             error.kind,
-            StartErrorKind::NoAnswer {
+            ErrorKind::NoAnswer {
                 within: spec.start_timeout
             }
         );
@@ -99,7 +96,7 @@ async fn what_a_server_printed_before_it_ended_is_in_the_error() {
     );
     assert!(matches!(
         error.kind,
-        StartErrorKind::Exited {
+        ErrorKind::Exited {
             exit: Exit::Code(2),
             ..
         }
@@ -114,7 +111,7 @@ async fn a_server_that_never_reads_still_tells_why_it_ended() {
         assert!(
             matches!(
                 error.kind,
-                StartErrorKind::Exited {
+                ErrorKind::Exited {
                     exit: Exit::Code(2),
                     ..
                 }
@@ -130,7 +127,7 @@ async fn a_server_that_closes_its_output_and_lives_is_not_waited_for() {
         "exec >&-; while read -r line; do :; done; sleep 600",
     ))
     .await;
-    assert_eq!(error.kind, StartErrorKind::Closed);
+    assert_eq!(error.kind, ErrorKind::Closed);
 }
 
 #[tokio::test]
@@ -151,16 +148,13 @@ async fn a_handshake_that_breaks_the_protocol_says_how() {
     spec.protocol = Protocol::Legacy;
     assert_eq!(
         fail(&spec).await.to_string(),
-        "server `scripted` violated the protocol during initialize: the response has no `\"jsonrpc\": \"2.0\"`"
+        "server `scripted` violated the protocol while answering initialize: the response has no `\"jsonrpc\": \"2.0\"`"
     );
     let mut spec = shell(
         r#"read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{"tools":[]}}'; read -r line"#,
     );
     spec.protocol = Protocol::Legacy;
-    assert!(matches!(
-        fail(&spec).await.kind,
-        StartErrorKind::Protocol { .. }
-    ));
+    assert!(matches!(fail(&spec).await.kind, ErrorKind::Protocol { .. }));
 }
 
 #[tokio::test]
@@ -169,7 +163,7 @@ async fn an_older_server_is_not_modern() {
     spec.protocol = Protocol::Modern;
     let error = fail(&spec).await;
     assert!(
-        matches!(error.kind, StartErrorKind::RpcError { code: -32601, .. }),
+        matches!(error.kind, ErrorKind::RpcError { code: -32601, .. }),
         "{error:?}"
     );
     assert!(
