@@ -57,7 +57,7 @@ fn main() -> ProcessExit {
         Err(error) => {
             let is_json = arguments.iter().any(|argument| argument == "--json");
             let output = Output::new(args::color_of(&arguments), is_json, &environment);
-            args::report(&error, &arguments, &output)
+            args::report(error, &arguments, &output)
         }
     };
     cuecard_runtime::process::kill_all();
