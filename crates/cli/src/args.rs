@@ -41,7 +41,7 @@ pub(crate) use parse::{BrowserFlags, ParseArgs};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
 pub(crate) use resume::ResumeArgs;
-pub(crate) use run::{AuditArgs, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
+pub(crate) use run::{AuditArgs, ParityArgs, PlayRunArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::{SafetyArgs, word};
 pub(crate) use serve::{
     PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,

@@ -31,7 +31,9 @@ pub(crate) fn report(mut error: clap::Error, arguments: &[OsString], output: &Ou
         Some((message, values)) => (message.to_owned(), values.strip_suffix(']')),
         None => (message, None),
     };
-    let tips = rest.lines().filter_map(|line| line.trim().strip_prefix("tip: "));
+    let tips = rest
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("tip: "));
     let mut tips = tips.filter(|tip| tip.contains("similar"));
     let help = match (tips.next(), values) {
         _ if path == "cuecard call" && error.kind() == ErrorKind::TooManyValues => {
@@ -73,10 +75,12 @@ fn with_backticks(text: &str) -> String {
     let mut quoted = String::new();
     while let Some(letter) = letters.next() {
         let is_in_word = |next: &char| before.is_alphabetic() && next.is_alphabetic();
-        quoted.push(match letter == '\'' && !letters.peek().is_some_and(is_in_word) {
-            true => '`',
-            false => letter,
-        });
+        quoted.push(
+            match letter == '\'' && !letters.peek().is_some_and(is_in_word) {
+                true => '`',
+                false => letter,
+            },
+        );
         before = letter;
     }
     quoted
@@ -99,12 +103,26 @@ fn hide_secret(error: &mut clap::Error) {
 fn in_plain_words(message: &str) -> String {
     [
         ("invalid float literal", "write a number such as 0.5"),
-        ("cannot parse float from empty string", "write a number such as 0.5"),
+        (
+            "cannot parse float from empty string",
+            "write a number such as 0.5",
+        ),
         ("invalid digit found in string", "write a whole number"),
-        ("cannot parse integer from empty string", "write a whole number"),
-        ("number would be zero for non-zero type", "write a whole number, 1 or more"),
-        ("invalid IP address syntax", "write an IP address such as 127.0.0.1"),
+        (
+            "cannot parse integer from empty string",
+            "write a whole number",
+        ),
+        (
+            "number would be zero for non-zero type",
+            "write a whole number, 1 or more",
+        ),
+        (
+            "invalid IP address syntax",
+            "write an IP address such as 127.0.0.1",
+        ),
     ]
     .iter()
-    .fold(message.to_owned(), |message, (rust, plain)| message.replace(rust, plain))
+    .fold(message.to_owned(), |message, (rust, plain)| {
+        message.replace(rust, plain)
+    })
 }
