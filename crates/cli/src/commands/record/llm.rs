@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::serve::child;
 use super::super::serve::exchange_log::ExchangeLog;
 use super::super::serve::llm::RunFiles;
-use super::telling::{self, Watching};
+use super::telling;
 use crate::args::RecordLlmArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::profile::read_profiles;
@@ -34,12 +34,11 @@ pub(crate) fn run(args: &RecordLlmArgs, context: &Context) -> Result<ExitCode, S
     let files = files.map_err(Stop::could_not_run)?;
     let open_files = OpenFiles::raise();
     let teller = OutputWriter::new(output, !args.command.is_empty());
-    let log = ExchangeLog::new(files.exchanges);
-    let mut watching = Watching::new(teller.clone(), log);
+    let mut log = ExchangeLog::new(files.exchanges, teller.clone());
     let upstream = options.upstream.to_string();
     let recording = RecordLlm::new(options)
         .trace(files.trace)
-        .watch(Box::new(move |notice| watching.see(notice)));
+        .watch(Box::new(move |notice| telling::see(&mut log, notice)));
     let code = until_stopped(async |stop| {
         let running = (args, &teller, &environment[..]);
         record(running, recording, &upstream, &open_files, &stop).await
@@ -60,17 +59,9 @@ async fn record(
     let set = |key: Option<&str>| own_variables(&url, key, environment);
     let shown = set(args.token.as_deref().map(|_| "(the token)"));
     telling::ready(teller, &running, upstream, &shown);
-    let code = match args.command.is_empty() {
-        true => {
-            stop.cancelled().await;
-            ExitCode::Passed
-        }
-        false => {
-            let variables = set(args.token.as_deref());
-            let command = &args.command;
-            child::run(teller, command, &variables, environment, open_files, stop).await
-        }
-    };
+    let variables = set(args.token.as_deref());
+    let command = &args.command;
+    let code = child::run(teller, command, &variables, environment, open_files, stop).await;
     let recording = running.stop().await;
     telling::recorded(teller, &recording);
     // Whoever needs the recording has none.

@@ -88,15 +88,9 @@ async fn serve(
     if args.listen.stop_on_stdin_eof {
         stdin::follow(stop);
     }
-    let mut code = ExitCode::Passed;
-    match args.command.is_empty() {
-        true => stop.cancelled().await,
-        false => {
-            let variables = [("CUECARD_SERVICE_URL", url)];
-            let command = &args.command;
-            code = child::run(teller, command, &variables, environment, open_files, stop).await;
-        }
-    }
+    let variables = [("CUECARD_SERVICE_URL", url)];
+    let command = &args.command;
+    let code = child::run(teller, command, &variables, environment, open_files, stop).await;
     let verdict = running.stop().await;
     tell_verdict(teller, &verdict);
     Ok(teller.exit_code(code, verdict.passed, verdict.trace_error.as_ref()))
