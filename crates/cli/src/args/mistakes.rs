@@ -27,24 +27,30 @@ pub(crate) fn report(mut error: clap::Error, arguments: &[OsString], output: &Ou
     let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
     let message = message.trim_start_matches("error: ");
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    // What may stand there comes last, in brackets.
+    let message = message.split(" [subcommands: ").next().unwrap_or_default();
     let (message, values) = match message.split_once(" [possible values: ") {
-        Some((message, values)) => (message.to_owned(), values.strip_suffix(']')),
+        Some((message, values)) => (message, values.strip_suffix(']')),
         None => (message, None),
     };
     let tips = rest
         .lines()
         .filter_map(|line| line.trim().strip_prefix("tip: "));
     let mut tips = tips.filter(|tip| tip.contains("similar"));
-    let help = match (tips.next(), values) {
+    let usage = rest.lines().find_map(|line| line.strip_prefix("Usage: "));
+    let help = match (tips.next(), values, usage) {
         _ if path == "cuecard call" && error.kind() == ErrorKind::TooManyValues => {
             "write arguments of the tool as `--arg NAME=VALUE`; `cuecard tools SERVER` lists them"
                 .to_owned()
         }
-        (Some(tip), _) => tip.to_owned(),
-        (None, Some(values)) => format!("its values are {values}"),
-        (None, None) => format!("`{path} --help` lists its options, and has examples"),
+        (Some(tip), ..) => tip.to_owned(),
+        (None, Some(values), _) => format!("its values are {values}"),
+        (None, None, Some(usage)) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            format!("write `{usage}`; `{path} --help` has examples")
+        }
+        _ => format!("see `{path} --help`"),
     };
-    let found = Diagnostic::error(codes::ARGUMENT, in_plain_words(&message));
+    let found = Diagnostic::error(codes::ARGUMENT, in_plain_words(message));
     output.diagnostic(&found.with_help(help));
     ExitCode::Invalid
 }
