@@ -276,9 +276,8 @@ mod tests {
             elements: None,
         });
         let mut bytes = Vec::new();
-        report
-            .write(&PlayTotals::of_step(true), &mut bytes)
-            .expect("written");
+        let suite = [report.finish(&PlayTotals::of_step(true))];
+        write("x", suite, Duration::ZERO, &mut bytes).expect("written");
         let written = String::from_utf8(bytes).expect("text");
         assert!(written.contains(r#"tests="3""#), "{written}");
         assert!(written.contains(r#"failures="1""#), "{written}");
