@@ -10,13 +10,12 @@ use super::serve::{PlayTimelineArgs, WhichTimelineArgs};
 
 /// Arguments of `acp`.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "As a client")]
 pub(crate) struct AcpArgs {
     /// Timelines, and directories of .yaml or .yml files
-    #[arg(value_name = "PATH", required = true, help_heading = None)]
+    #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     /// With --client: the command that starts the agent
-    #[arg(last = true, value_name = "AGENT", requires = "client", help_heading = None)]
+    #[arg(last = true, value_name = "AGENT", requires = "client")]
     pub command: Vec<OsString>,
 
     #[command(flatten)]
@@ -39,16 +38,31 @@ pub(crate) struct AcpArgs {
     pub exec_wrapper: Option<String>,
 
     /// Drive an agent: send it the prompts of the timelines, and compare what it does
-    #[arg(long, requires = "command", conflicts_with = "exec_wrapper")]
+    #[arg(
+        long,
+        requires = "command",
+        conflicts_with = "exec_wrapper",
+        help_heading = "As a client"
+    )]
     pub client: bool,
     /// Working directory of the sessions, instead of a new one with the files of `repo`
-    #[arg(long, value_name = "DIR", requires = "client")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "client",
+        help_heading = "As a client"
+    )]
     pub cwd: Option<PathBuf>,
     /// Give the sessions the servers of this MCP config, not those of the timelines
-    #[arg(long, value_name = "FILE", requires = "client")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "client",
+        help_heading = "As a client"
+    )]
     pub mcp_servers: Option<PathBuf>,
     /// Keep the new working directories
-    #[arg(long, requires = "client")]
+    #[arg(long, requires = "client", help_heading = "As a client")]
     pub keep: bool,
 
     /// Treat warnings as errors

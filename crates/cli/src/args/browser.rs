@@ -53,41 +53,44 @@ pub(crate) enum HealMode {
 
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Cassettes")]
 pub(crate) struct VerifyArgs {
     /// The steps; or the cassette of an MCP server, or the scenario that it was recorded with
-    #[arg(help_heading = None)]
     pub file: PathBuf,
     /// For a cassette: the command that starts the server, instead of its entry in a config
-    #[arg(last = true, value_name = "COMMAND", help_heading = None)]
+    #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 
     /// Also perform actions with side effects if later steps depend on them
-    #[arg(long, help_heading = None)]
+    #[arg(long)]
     pub act: bool,
     /// Treat warnings as errors
-    #[arg(long, help_heading = None)]
+    #[arg(long)]
     pub strict: bool,
 
     #[command(flatten)]
     pub variables: VariableArgs,
 
     /// Compare with this server, if the cassette has several
-    #[arg(long = "server", value_name = "NAME")]
+    #[arg(long = "server", value_name = "NAME", help_heading = "Cassettes")]
     pub server_name: Option<String>,
     /// URL of the server (Streamable HTTP), instead of its entry in a config
-    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with = "command",
+        help_heading = "Cassettes"
+    )]
     pub url: Option<String>,
     #[command(flatten, next_help_heading = "Cassettes")]
     pub servers: ConnectArgs,
     /// Also call tools that don't say that they only read
-    #[arg(long)]
+    #[arg(long, help_heading = "Cassettes")]
     pub writes: bool,
     /// A part of results that may differ, such as '$.created_at' (repeatable)
-    #[arg(long, value_name = "JSONPATH")]
+    #[arg(long, value_name = "JSONPATH", help_heading = "Cassettes")]
     pub ignore: Vec<String>,
     /// Write what the server answers now into the cassette
-    #[arg(long)]
+    #[arg(long, help_heading = "Cassettes")]
     pub update: bool,
 
     // A run is only kept for --video and --playwright-trace.

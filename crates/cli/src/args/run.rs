@@ -33,13 +33,12 @@ pub(crate) struct RunArgs {
 
 /// How timelines are run, once or several times.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Timing")]
 pub(crate) struct PlayRunArgs {
     /// Timelines, and directories of .yaml or .yml files
-    #[arg(value_name = "PATH", required = true, help_heading = None)]
+    #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
     /// The program under test with its arguments, instead of --program
-    #[arg(last = true, value_name = "PROGRAM", conflicts_with = "program", help_heading = None)]
+    #[arg(last = true, value_name = "PROGRAM", conflicts_with = "program")]
     pub command: Vec<OsString>,
 
     /// Who plays the agent: mock-agent, real-agent or simulate
@@ -79,7 +78,8 @@ pub(crate) struct PlayRunArgs {
         alias = "timeout",
         value_name = "SECONDS",
         allow_negative_numbers = true,
-        default_value_t = 300.0
+        default_value_t = 300.0,
+        help_heading = "Timing"
     )]
     pub run_timeout: f64,
     /// How long the program may take to end, in seconds
@@ -89,13 +89,20 @@ pub(crate) struct PlayRunArgs {
         long,
         value_name = "SECONDS",
         allow_negative_numbers = true,
-        default_value_t = 5.0
+        default_value_t = 5.0,
+        help_heading = "Timing"
     )]
     pub grace: f64,
     /// Number of runs at the same time
-    #[arg(short, long, value_name = "N", default_value = "1")]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        default_value = "1",
+        help_heading = "Timing"
+    )]
     pub jobs: NonZeroUsize,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Timing")]
     pub speed: TimelineSpeedArgs,
 
     /// Print the result as JSON to stdout
