@@ -132,7 +132,7 @@ fn options(
     };
     if let Some(origin) = args.cors.as_deref().filter(|origin| !is_origin(origin)) {
         let message = format!("`--cors {origin}` is not an origin");
-        options.problems.push(
+        options.problems.0.push(
             Diagnostic::error(codes::ARGUMENT, message)
                 .with_help("write it as http://localhost:5173, without a path"),
         );
