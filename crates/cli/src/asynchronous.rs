@@ -48,7 +48,7 @@ fn start<T>(
         })?;
     let outcome = runtime.block_on(async {
         let stop = CancellationToken::new();
-        signals::listen(stop.clone(), words);
+        let _listening = signals::listen(stop.clone(), words);
         work(stop).await
     });
     runtime.shutdown_background();

@@ -274,7 +274,7 @@ fn starts_known(words: &[Word], n_operands: usize) -> bool {
 
 /// Whether data in a word may be code: the value of an option for it, or the name of a file behind a `@`.
 fn is_code(before: &Word, word: &Word, is_known: impl Fn(&str) -> bool) -> bool {
-    const CODE: &str = "exec toolexec execute eval extcmd cmd command call script askpass sh rsh ssh shell hook editor pager pack program \
+    const CODE: &str = "exec execdir ok okdir toolexec execute eval extcmd cmd command call script askpass sh rsh ssh shell hook editor pager pack program \
          engine provider renderer print jq template expression action plugin module require import load init config proxy wrapper \
          entrypoint pre preview";
     const LETTERS: &str = "c d e u x z B I K O P S T X";
@@ -289,14 +289,13 @@ fn is_code(before: &Word, word: &Word, is_known: impl Fn(&str) -> bool) -> bool 
         true => start,
         false => before.literal().unwrap_or_default(),
     };
-    match option.strip_prefix("--") {
-        _ if !option.starts_with('-') || matches!(option, "-" | "--") || is_known(option) => false,
-        None if option.len() <= 4 => is_in(LETTERS, &option[option.len() - 1..]),
-        long => long
-            .unwrap_or(&option[1..])
-            .split(['-', '.'])
-            .any(|part| is_in(CODE, part)),
+    if !option.starts_with('-') || matches!(option, "-" | "--") || is_known(option) {
+        return false;
     }
+    let last = option.chars().next_back().unwrap_or_default().to_string();
+    let is_short = !option.starts_with("--") && option.len() <= 4;
+    let mut parts = option.trim_start_matches('-').split(['-', '.']);
+    (is_short && is_in(LETTERS, &last)) || parts.any(|part| is_in(CODE, part))
 }
 
 /// Whether a text can be the name of a program or of a file that is run.
