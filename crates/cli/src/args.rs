@@ -12,7 +12,6 @@ mod overview;
 mod parse;
 mod profile;
 mod record;
-mod renamed;
 mod resume;
 mod run;
 mod safety;
@@ -41,9 +40,8 @@ pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordMcpArgs, RecordedSource};
-pub(crate) use renamed::warnings_of_old_names;
 pub(crate) use resume::ResumeArgs;
-pub(crate) use run::{AuditArgs, ParityArgs, RealAgentArgs, RunArgs, ShowArgs};
+pub(crate) use run::{AuditArgs, ParityArgs, PlayRunArgs, RealAgentArgs, RunArgs, ShowArgs};
 pub(crate) use safety::{SafetyArgs, word};
 pub(crate) use serve::{
     PlayTimelineArgs, ServeArgs, ServeLlmArgs, ServeMcpArgs, ServeRestArgs, ServedApi,

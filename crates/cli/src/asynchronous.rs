@@ -37,18 +37,6 @@ fn start<T>(
     work: impl AsyncFnOnce(CancellationToken) -> T,
     words: Option<&'static str>,
 ) -> Result<T, ExitCode> {
-    on_this_thread(async || {
-        let stop = CancellationToken::new();
-        let _listening = signals::listen(stop.clone(), words);
-        work(stop).await
-    })
-}
-
-/// Runs `work` to its end on a thread beside others, of which another listens to signals.
-///
-/// # Errors
-/// As [`asynchronously`].
-pub(crate) fn on_this_thread<T>(work: impl AsyncFnOnce() -> T) -> Result<T, ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -58,7 +46,11 @@ pub(crate) fn on_this_thread<T>(work: impl AsyncFnOnce() -> T) -> Result<T, Exit
             ));
             ExitCode::CouldNotRun
         })?;
-    let outcome = runtime.block_on(work());
+    let outcome = runtime.block_on(async {
+        let stop = CancellationToken::new();
+        let _listening = signals::listen(stop.clone(), words);
+        work(stop).await
+    });
     runtime.shutdown_background();
     Ok(outcome)
 }

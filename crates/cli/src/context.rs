@@ -21,6 +21,22 @@ pub(crate) struct Context {
     pub output: Output,
 }
 
+/// What is wrong with arguments and files, collected so that all of it is told at once.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(pub Vec<Diagnostic>);
+
+impl Problems {
+    /// The value, if there is one; else what is wrong is kept.
+    pub(crate) fn take<T>(&mut self, read: Result<T, impl OneOrMore>) -> Option<T> {
+        read.map_err(|found| self.0.extend(found.into_vec())).ok()
+    }
+
+    /// The value, unless something is wrong.
+    pub(crate) fn or<T>(self, value: Option<T>) -> Result<T, Vec<Diagnostic>> {
+        value.filter(|_| self.0.is_empty()).ok_or(self.0)
+    }
+}
+
 /// Why a command can't go on. `main` prints it.
 #[derive(Debug)]
 pub(crate) struct Stop {

@@ -136,33 +136,33 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         let (secret, from) = (is_hidden(&name), format!("{VARIABLE_PREFIX}{name}"));
         variables.give(&name, value.into(), from, secret, true);
     }
-    for pair in &args.variables {
-        if let Some((name, value)) = variables.split(pair, "--var") {
-            let (secret, from) = (is_secret(&name), "--var".to_owned());
-            variables.give(&name, value.into(), from, secret, false);
+    for text in &args.variables {
+        match pair(text, "--var", "NAME=VALUE") {
+            Ok((name, value)) => {
+                let (secret, from) = (is_secret(name), "--var".to_owned());
+                variables.give(name, value.into(), from, secret, false);
+            }
+            Err(error) => variables.diagnostics.push(error),
         }
     }
-    for pair in &args.json_variables {
-        let values = match pair.strip_prefix('@') {
+    for text in &args.json_variables {
+        let values = match text.strip_prefix('@') {
             Some(file) => json_values_of(Path::new(file)),
-            None => variables
-                .split(pair, "--var-json")
-                .map_or(Ok(Map::new()), |(name, text)| {
-                    let value = json_value(&text).map_err(|error| {
-                        let is_hidden = is_secret(&name) || names_credential(&name);
-                        let error = match is_hidden {
-                            true => String::new(),
-                            false => format!(": {error}"),
-                        };
-                        let message = format!(
-                            "the value of `--var-json {name}` can't be read as JSON{error}"
-                        );
-                        Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
-                            "quote strings: --var-json '{name}=\"text\"', or use --var {name}=text"
-                        ))
-                    });
-                    value.map(|value| Map::from_iter([(name, value)]))
-                }),
+            None => pair(text, "--var-json", "NAME=JSON, or @FILE").and_then(|(name, text)| {
+                let value = json_value(text).map_err(|error| {
+                    let is_hidden = is_secret(name) || names_credential(name);
+                    let error = match is_hidden {
+                        true => String::new(),
+                        false => format!(": {error}"),
+                    };
+                    let message =
+                        format!("the value of `--var-json {name}` can't be read as JSON{error}");
+                    Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
+                        "quote strings: --var-json '{name}=\"text\"', or use --var {name}=text"
+                    ))
+                });
+                Ok(Map::from_iter([(name.to_owned(), value?)]))
+            }),
         };
         match values {
             Ok(values) => {
@@ -242,6 +242,26 @@ pub(crate) fn json_value(text: &str) -> Result<serde_json::Value, String> {
     }
 }
 
+/// The name and the value of a text like `NAME=VALUE`; `form` is how it is written.
+///
+/// # Errors
+/// One of them is missing. The text is not repeated: it may be a secret that lacks its name.
+pub(crate) fn pair<'t>(
+    text: &'t str,
+    option: &str,
+    form: &str,
+) -> Result<(&'t str, &'t str), Diagnostic> {
+    let split = text.split_once('=');
+    let named = split.filter(|(name, _)| !name.is_empty());
+    named
+        .map(|(name, value)| (name.trim(), value))
+        .ok_or_else(|| {
+            let what = if split.is_some() { "name" } else { "value" };
+            let error = Diagnostic::error(codes::ARGUMENT, format!("`{option}` has no {what}"));
+            error.with_help(format!("write {option} {form}"))
+        })
+}
+
 impl Variables {
     fn give(
         &mut self,
@@ -258,27 +278,6 @@ impl Variables {
             secret,
             may_be_unknown,
         });
-    }
-
-    fn split(&mut self, pair: &str, option: &str) -> Option<(String, String)> {
-        match pair.split_once('=') {
-            Some((name, value)) if !name.is_empty() => {
-                Some((name.trim().to_owned(), value.to_owned()))
-            }
-            split => {
-                let what = if split.is_some() { "variable" } else { "value" };
-                let form = match option {
-                    "--var-json" => "NAME=JSON, or @FILE",
-                    _ => "NAME=VALUE",
-                };
-                // The text may be a secret that lacks its name.
-                self.diagnostics.push(
-                    Diagnostic::error(codes::ARGUMENT, format!("`{option}` has no {what}"))
-                        .with_help(format!("write {option} {form}")),
-                );
-                None
-            }
-        }
     }
 
     /// Prompts for a secret of a scenario on a terminal, unless it was given. That of no variable would hide nothing.

@@ -1,7 +1,8 @@
 //! Lines for a stream that perhaps nobody reads: a thread of its own writes them, so that nothing waits for a reader.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -15,122 +16,110 @@ const STUCK_AFTER: Duration = Duration::from_secs(2);
 /// Lines on their way to a stream. Clones are the same queue.
 #[derive(Clone)]
 pub(crate) struct LineQueue {
-    shared: Arc<Shared>,
+    sender: Sender<Message>,
+    counts: Arc<Counts>,
     /// Says in place of so many lines that they were left out.
     gap: fn(u64) -> String,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
+struct Counts {
+    /// Bytes that wait.
+    n_bytes: AtomicUsize,
+    /// Lines that were taken in.
+    n_lines: AtomicUsize,
+    /// Lines that were written.
+    n_written: AtomicUsize,
+    /// Lines that were left out since one was taken in.
+    n_left_out: AtomicU64,
 }
 
-#[derive(Default)]
-struct State {
-    waiting: VecDeque<String>,
-    n_bytes: usize,
-    /// Lines that were left out since one was taken in.
-    n_left_out: u64,
-    is_writing: bool,
-    /// How often something was written.
-    n_written: u64,
+/// A line, or the end of a stream so far: whoever waits for it sees it dropped.
+enum Message {
+    Line(String),
+    End(Sender<()>),
 }
 
 impl LineQueue {
     /// A queue to `write`, which may block. The thread ends with the program.
     pub(crate) fn new(write: impl Fn(&str) + Send + 'static, gap: fn(u64) -> String) -> Self {
-        let shared = Arc::new(Shared::default());
-        let of_thread = Arc::clone(&shared);
+        let (sender, receiver) = mpsc::channel();
+        let counts = Arc::new(Counts::default());
+        let of_thread = Arc::clone(&counts);
         // Without a thread nothing can be written, and what can't be written is left out: as without a reader.
         let _ = thread::Builder::new()
             .name("cuecard-lines".to_owned())
-            .spawn(move || {
-                loop {
-                    write(&of_thread.take());
-                }
-            });
-        Self { shared, gap }
+            .spawn(move || of_thread.write_all(&receiver, write));
+        Self {
+            sender,
+            counts,
+            gap,
+        }
     }
 
     /// Adds a line, with its end; never waits. It is left out if too many wait already, but for the last one: when
     /// `is_last`, what is missing is said and the line is taken in all the same.
-    pub(crate) fn push(&self, line: String, is_last: bool) {
-        let mut state = self.shared.state();
-        let gap = match state.n_left_out {
-            0 => String::new(),
-            count => (self.gap)(count),
-        };
-        if !is_last && state.n_bytes + gap.len() + line.len() > MOST_WAITING {
-            state.n_left_out += 1;
+    pub(crate) fn push(&self, mut line: String, is_last: bool) {
+        let counts = &self.counts;
+        if !is_last && counts.n_bytes.load(SeqCst) + line.len() > MOST_WAITING {
+            counts.n_left_out.fetch_add(1, SeqCst);
             return;
         }
-        state.n_left_out = 0;
-        for text in [gap, line] {
-            state.n_bytes += text.len();
-            state.waiting.push_back(text);
+        let n_left_out = counts.n_left_out.swap(0, SeqCst);
+        if n_left_out > 0 {
+            line.insert_str(0, &(self.gap)(n_left_out));
         }
-        drop(state);
-        self.shared.changed.notify_all();
+        counts.n_bytes.fetch_add(line.len(), SeqCst);
+        counts.n_lines.fetch_add(1, SeqCst);
+        let _ = self.sender.send(Message::Line(line));
     }
 
     /// Waits until everything is written, as long as somebody reads. Gives how many lines nobody read.
     pub(crate) fn drain(&self) -> usize {
-        let mut state = self.shared.state();
+        let (end, ended) = mpsc::channel();
+        let _ = self.sender.send(Message::End(end));
         loop {
-            let before = state.n_written;
-            let is_stuck = |state: &mut State| !state.is_idle() && state.n_written == before;
-            let (waited, timeout) = self
-                .shared
-                .changed
-                .wait_timeout_while(state, STUCK_AFTER, is_stuck)
-                .unwrap_or_else(PoisonError::into_inner);
-            state = waited;
-            if state.is_idle() || timeout.timed_out() {
-                return state.waiting.iter().filter(|line| !line.is_empty()).count();
+            let before = self.counts.n_written.load(SeqCst);
+            if ended.recv_timeout(STUCK_AFTER) == Err(RecvTimeoutError::Disconnected) {
+                return 0;
+            }
+            let n_written = self.counts.n_written.load(SeqCst);
+            if n_written == before {
+                return self.counts.n_lines.load(SeqCst) - n_written;
             }
         }
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What is to be written next, once there is something.
-    fn take(&self) -> String {
-        let mut state = self.state();
-        if state.is_writing {
-            state.is_writing = false;
-            state.n_written += 1;
-            self.changed.notify_all();
+impl Counts {
+    /// Writes what comes, several lines in one go if they wait.
+    fn write_all(&self, messages: &Receiver<Message>, write: impl Fn(&str)) {
+        while let Ok(first) = messages.recv() {
+            let (mut text, mut n_lines, mut next) = (String::new(), 0, Some(first));
+            let mut ends = Vec::new();
+            while let Some(message) = next {
+                match message {
+                    Message::Line(line) => {
+                        text.push_str(&line);
+                        n_lines += 1;
+                    }
+                    Message::End(end) => ends.push(end),
+                }
+                next = match text.len() < AT_ONCE {
+                    true => messages.try_recv().ok(),
+                    false => None,
+                };
+            }
+            self.n_bytes.fetch_sub(text.len(), SeqCst);
+            write(&text);
+            self.n_written.fetch_add(n_lines, SeqCst);
         }
-        let mut state = self
-            .changed
-            .wait_while(state, |state| state.waiting.is_empty())
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut text = String::new();
-        while text.len() < AT_ONCE
-            && let Some(line) = state.waiting.pop_front()
-        {
-            state.n_bytes -= line.len();
-            text.push_str(&line);
-        }
-        state.is_writing = true;
-        text
-    }
-}
-
-impl State {
-    fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && !self.is_writing
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::Mutex;
 
     use super::*;
 

@@ -17,7 +17,6 @@ use std::ffi::OsString;
 use std::process::ExitCode as ProcessExit;
 
 use clap::{ArgMatches, FromArgMatches as _};
-use cuecard_source::diagnostic::Diagnostic;
 
 use crate::args::{Cli, Command};
 use crate::context::{Context, Stop};
@@ -42,9 +41,8 @@ fn main() -> ProcessExit {
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let exit = match parsed(&arguments) {
-        Ok((cli, is_json, warnings)) => {
+        Ok((cli, is_json)) => {
             let output = Output::new(cli.color, is_json, &environment);
-            output.diagnostics(&warnings);
             let context = Context {
                 environment,
                 output,
@@ -57,20 +55,19 @@ fn main() -> ProcessExit {
         Err(error) => {
             let is_json = arguments.iter().any(|argument| argument == "--json");
             let output = Output::new(args::color_of(&arguments), is_json, &environment);
-            args::report(&error, &arguments, &output)
+            args::report(error, &arguments, &output)
         }
     };
     cuecard_runtime::process::kill_all();
     output::after_printing(exit).into()
 }
 
-/// The command line, whether it has `--json`, and warnings about it.
-fn parsed(arguments: &[OsString]) -> Result<(Cli, bool, Vec<Diagnostic>), clap::Error> {
+/// The command line, and whether it has `--json`.
+fn parsed(arguments: &[OsString]) -> Result<(Cli, bool), clap::Error> {
     let mut command = args::command();
     let matches = command.try_get_matches_from_mut(arguments)?;
-    let warnings = args::warnings_of_old_names(&matches, arguments);
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    Ok((cli, is_json(&matches), warnings))
+    Ok((cli, is_json(&matches)))
 }
 
 /// Whether the command has the option `--json`, and it is given.

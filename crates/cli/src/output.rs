@@ -145,9 +145,9 @@ fn columns(file: &impl std::os::fd::AsFd) -> Option<usize> {
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-thread_local! {
-    /// What this thread printed, while that is kept for later.
-    static KEPT: RefCell<Option<Printed>> = const { RefCell::new(None) };
+tokio::task_local! {
+    /// What is printed, while that is kept for later.
+    static KEPT: RefCell<Printed>;
 }
 
 /// What was printed, in order.
@@ -179,23 +179,25 @@ impl Printed {
     }
 }
 
-/// Does `work`, and returns what this thread printed during it instead of showing it.
+/// Does `work`, and returns what it printed instead of showing it.
 pub(crate) fn keeping_printed<T>(work: impl FnOnce() -> T) -> (T, Printed) {
-    KEPT.with_borrow_mut(|kept| *kept = Some(Printed::default()));
-    let done = work();
-    let printed = KEPT.with_borrow_mut(Option::take);
-    (done, printed.unwrap_or_default())
+    KEPT.sync_scope(RefCell::default(), || (work(), taken()))
 }
 
-/// Keeps bytes for later, if this thread does so.
+/// As [`keeping_printed`], for work that waits. What its tasks print is shown at once.
+pub(crate) async fn keeping_printed_of<T>(work: impl Future<Output = T>) -> (T, Printed) {
+    KEPT.scope(RefCell::default(), async { (work.await, taken()) })
+        .await
+}
+
+fn taken() -> Printed {
+    KEPT.with(RefCell::take)
+}
+
+/// Keeps bytes for later, if that is done here.
 fn is_kept(stream: Stream, bytes: &[u8]) -> bool {
-    KEPT.with_borrow_mut(|kept| match kept {
-        Some(printed) => {
-            printed.push(stream, bytes);
-            true
-        }
-        None => false,
-    })
+    let kept = KEPT.try_with(|printed| printed.borrow_mut().push(stream, bytes));
+    kept.is_ok()
 }
 
 /// Standard error for what writes in pieces.

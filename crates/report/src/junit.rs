@@ -139,15 +139,6 @@ impl JunitReport {
         case
     }
 
-    /// Writes the report.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn write(self, totals: &PlayTotals, out: impl Write) -> io::Result<()> {
-        let name = self.name.clone();
-        write(&name, [self.finish(totals)], totals.took, out)
-    }
-
     /// Returns the suite of the run. Steps that did not run are skipped; a run that was interrupted, or did not pass
     /// without a step to blame, has a case of its own.
     pub fn finish(mut self, totals: &PlayTotals) -> JunitSuite {
@@ -204,8 +195,19 @@ pub fn write(
     serialize(&report, out)
 }
 
+/// Writes a report of one suite.
+pub(super) fn write_suite(
+    name: &str,
+    mut suite: TestSuite,
+    took: Duration,
+    out: impl Write,
+) -> io::Result<()> {
+    suite.set_time(took);
+    write(name, [JunitSuite(suite)], took, out)
+}
+
 /// Writes a report without the two characters that XML has no place for, and its writer doesn't know.
-pub(super) fn serialize(report: &Report, mut out: impl Write) -> io::Result<()> {
+fn serialize(report: &Report, mut out: impl Write) -> io::Result<()> {
     let text = report.to_string().map_err(io::Error::other)?;
     let text = text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
     out.write_all(text.as_bytes())
@@ -274,9 +276,8 @@ mod tests {
             elements: None,
         });
         let mut bytes = Vec::new();
-        report
-            .write(&PlayTotals::of_step(true), &mut bytes)
-            .expect("written");
+        let suite = [report.finish(&PlayTotals::of_step(true))];
+        write("x", suite, Duration::ZERO, &mut bytes).expect("written");
         let written = String::from_utf8(bytes).expect("text");
         assert!(written.contains(r#"tests="3""#), "{written}");
         assert!(written.contains(r#"failures="1""#), "{written}");

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, Severity};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::diagnostics::render;
-use super::junit::{non_success, serialize};
+use super::junit::{non_success, write_suite};
 use super::style::Style;
 
 /// A scenario that was played.
@@ -66,11 +66,7 @@ pub fn write(
     if !rest.is_empty() {
         suite.add_test_case(TestCase::new(command, status(rest.into_iter())));
     }
-    suite.set_time(took);
-    let mut report = Report::new(command);
-    report.set_time(took);
-    report.add_test_suite(suite);
-    serialize(&report, out)
+    write_suite(command, suite, took, out)
 }
 
 /// A timeline that was run.
@@ -116,11 +112,7 @@ pub fn write_runs(command: &str, runs: &[PlayedRun<'_>], out: impl Write) -> io:
         suite.add_test_case(case);
     }
     let took = runs.iter().map(|run| run.took).sum();
-    suite.set_time(took);
-    let mut report = Report::new(command);
-    report.set_time(took);
-    report.add_test_suite(suite);
-    serialize(&report, out)
+    write_suite(command, suite, took, out)
 }
 
 fn is_failure(status: &TestCaseStatus) -> bool {

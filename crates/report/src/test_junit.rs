@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
 
-use super::junit::serialize;
 use super::{Style, diagnostics, junit, test_terminal};
 use cuecard_judge::{OutcomeStatus, TestResult, TestStatus};
 
@@ -49,12 +48,8 @@ impl TestJunitReport {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(mut self, took: Duration, out: impl Write) -> io::Result<()> {
-        self.suite.set_time(took);
-        let mut report = Report::new("cuecard test");
-        report.set_time(took);
-        report.add_test_suite(self.suite);
-        serialize(&report, out)
+    pub fn write(self, took: Duration, out: impl Write) -> io::Result<()> {
+        junit::write_suite("cuecard test", self.suite, took, out)
     }
 }
 

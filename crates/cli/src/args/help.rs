@@ -10,24 +10,7 @@ use crate::exit_code;
 const FOLDED: &[&str] = &["Browser", "Healing", "Safety"];
 
 /// Options that a command reads like others, although they change nothing there.
-const HIDDEN: &[(&str, &[&str])] = &[
-    (
-        "parity",
-        &[
-            "root",
-            "confine",
-            "read-only",
-            "allow-path",
-            "allow-host",
-            "allow-command",
-            "allow-tool",
-            "only-hosts",
-            "only-commands",
-        ],
-    ),
-    ("audit", &["live", "serve-rest", "update-goldens", "report"]),
-    ("verify", &["allow-command", "only-commands"]),
-];
+const HIDDEN: &[(&str, &[&str])] = &[("verify", &["allow-command", "only-commands"])];
 
 /// The examples of all commands as they stand in their help, each group behind the words after the program's name.
 const EXAMPLES: &str = include_str!("examples.txt");

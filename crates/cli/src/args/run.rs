@@ -13,6 +13,27 @@ use super::{Choices, RunsArgs, SafetyArgs, one_of};
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub play: PlayRunArgs,
+
+    /// Show the running program next to the timeline; q ends the run
+    #[arg(long, conflicts_with_all = ["json", "jobs"], help_heading = "Screens")]
+    pub live: bool,
+    /// Show the runs on a page at this port (0: any free port)
+    #[arg(long, value_name = "PORT", help_heading = "Screens")]
+    pub serve_rest: Option<u16>,
+    /// Write expected screens that are missing or differ
+    #[arg(long, help_heading = "Screens")]
+    pub update_goldens: bool,
+
+    /// Write a report: junit:FILE; report.html is always in the run directory
+    #[arg(long, value_name = "KIND:FILE", help_heading = "Output")]
+    pub report: Option<String>,
+}
+
+/// How timelines are run, once or several times.
+#[derive(Debug, Args)]
+pub(crate) struct PlayRunArgs {
     /// Timelines, and directories of .yaml or .yml files
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
@@ -38,21 +59,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "COMMAND", help_heading = "Agent")]
     pub checkpoint_cmd: Option<String>,
 
-    /// Show the running program next to the timeline; q ends the run
-    #[arg(long, conflicts_with_all = ["json", "jobs"], help_heading = "Screens")]
-    pub live: bool,
-    /// Show the runs on a page at this port (0: any free port)
-    #[arg(long, value_name = "PORT", help_heading = "Screens")]
-    pub serve_rest: Option<u16>,
     /// Keep the workspaces
     #[arg(long, help_heading = "Screens")]
     pub keep: bool,
     /// Directory of expected screens [default: __goldens__ next to each timeline]
     #[arg(long, value_name = "DIR", help_heading = "Screens")]
     pub goldens: Option<PathBuf>,
-    /// Write expected screens that are missing or differ
-    #[arg(long, help_heading = "Screens")]
-    pub update_goldens: bool,
     /// Treat warnings as errors
     #[arg(long, help_heading = "Screens")]
     pub strict: bool,
@@ -96,9 +108,6 @@ pub(crate) struct RunArgs {
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Write a report: junit:FILE; report.html is always in the run directory
-    #[arg(long, value_name = "KIND:FILE", help_heading = "Output")]
-    pub report: Option<String>,
     #[command(flatten)]
     pub runs: RunsArgs,
 
@@ -130,7 +139,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
-    pub run: RunArgs,
+    pub run: PlayRunArgs,
 }
 
 /// The values of `--mode`.
@@ -163,8 +172,6 @@ pub(crate) struct ParityArgs {
     /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    #[command(flatten, next_help_heading = "Safety")]
-    pub safety: SafetyArgs,
 }
 
 /// Arguments of `show`.

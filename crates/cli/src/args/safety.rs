@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 /// What a scenario may do.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Safety")]
 pub(crate) struct SafetyArgs {
     /// Directory that paths from data must stay in [default: the working directory]

@@ -153,12 +153,10 @@ fn options(
     let judged = (args.strict, args.require_complete);
     let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
     let mut patience = None;
-    match inputs::seconds("--timeout", args.timeout) {
-        Ok((timeout, warning)) => {
-            patience = timeout;
-            options.doubts.extend(warning);
-        }
-        Err(problem) => options.problems.push(problem),
+    let timeout = inputs::seconds("--timeout", args.timeout);
+    if let Some((timeout, warning)) = options.problems.take(timeout) {
+        patience = timeout;
+        options.doubts.extend(warning);
     }
     let (play, doubts) = options.checked()?;
     let options = AcpOptions {

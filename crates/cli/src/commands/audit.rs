@@ -5,7 +5,7 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::printable_lines;
 use serde_json::{Value as Json, json};
 
-use crate::args::{AuditArgs, RunArgs};
+use crate::args::AuditArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::run::options;
 use crate::context::{Context, Stop};
@@ -18,26 +18,11 @@ pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<ExitCode, Stop>
         output,
     } = context;
     let is_json = args.run.json;
-    let refused = match args.run {
-        _ if args.n_runs < 2 => Some("`--runs` must be 2 or more"),
-        RunArgs { live: true, .. } => Some("`--live` shows a run of `cuecard run`"),
-        RunArgs {
-            serve_rest: Some(_),
-            ..
-        } => Some("`--serve-rest` shows the runs of `cuecard run`"),
-        RunArgs {
-            update_goldens: true,
-            ..
-        } => Some("`--update-goldens` is for `cuecard run`: an audit writes no expected screens"),
-        RunArgs {
-            report: Some(_), ..
-        } => Some("`--report` is for `cuecard run`"),
-        _ => None,
-    };
-    if let Some(refused) = refused {
-        return Err(Stop::invalid(Diagnostic::error(codes::ARGUMENT, refused)));
+    if args.n_runs < 2 {
+        let found = Diagnostic::error(codes::ARGUMENT, "`--runs` must be 2 or more");
+        return Err(Stop::invalid(found));
     }
-    let options = options(&args.run, environment)?;
+    let options = options(&args.run, false, environment)?;
     let loaded = load_runs(&args.run.paths, &options.play)?;
     output.diagnostics(&loaded.diagnostics);
     let audits = until_stopped(async |stop| {

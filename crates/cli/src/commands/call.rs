@@ -13,7 +13,7 @@ use crate::args::CallArgs;
 use crate::asynchronous::interruptibly;
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::{self, json_value};
+use crate::inputs::{self, json_value, pair};
 use crate::output::stderr_line;
 
 pub(crate) fn run(args: &CallArgs, context: &Context) -> Result<ExitCode, Stop> {
@@ -118,41 +118,30 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
             _ => return Err(wrong("`--args` must be a JSON object".to_owned())),
         },
     };
-    let split = |pair: &str, option: &str| match pair.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        split => {
-            let what = if split.is_some() { "name" } else { "value" };
-            Err(wrong(format!("`{option} {pair}` has no {what}"))
-                .with_help(format!("write {option} NAME=VALUE")))
-        }
-    };
     let mut own = Map::new();
-    let mut give = |name: String, value: Json| match own.insert(name.clone(), value) {
+    let mut give = |name: &str, value: Json| match own.insert(name.to_owned(), value) {
         None => Ok(()),
         Some(_) => {
             Err(wrong(format!("`{name}` is given twice")).with_help("remove one of the two"))
         }
     };
-    for pair in &args.texts {
-        let (name, value) = split(pair, "--arg")?;
-        let schema = tool.map(|tool| &tool.input_schema["properties"][&name]);
-        let value = typed(&value, schema).map_err(|error| {
-            wrong(format!(
-                "the value of `--arg {name}` can't be read as JSON: {error}"
-            ))
-            .with_help(format!(
+    let unreadable = |option: &str, name: &str, error: &str| {
+        let message = format!("the value of `{option} {name}` can't be read as JSON: {error}");
+        wrong(message)
+    };
+    for text in &args.texts {
+        let (name, value) = pair(text, "--arg", "NAME=VALUE")?;
+        let schema = tool.map(|tool| &tool.input_schema["properties"][name]);
+        let value = typed(value, schema).map_err(|error| {
+            unreadable("--arg", name, &error).with_help(format!(
                 "for a text, write --arg-json {name}='\"…\"' with quotation marks"
             ))
         })?;
         give(name, value)?;
     }
-    for pair in &args.values {
-        let (name, value) = split(pair, "--arg-json")?;
-        let value = json_value(&value).map_err(|error| {
-            wrong(format!(
-                "the value of `--arg-json {name}` can't be read as JSON: {error}"
-            ))
-        })?;
+    for text in &args.values {
+        let (name, value) = pair(text, "--arg-json", "NAME=VALUE")?;
+        let value = json_value(value).map_err(|error| unreadable("--arg-json", name, &error))?;
         give(name, value)?;
     }
     arguments.extend(own);

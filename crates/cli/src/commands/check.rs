@@ -1,7 +1,7 @@
 //! `cuecard check`: errors, lint, and what a file would do. Runs nothing; with `--connect` it asks the servers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cuecard_mcp::ServerSpec;
 use cuecard_mcp::config::{Config, ConfigSearch};
@@ -22,7 +22,7 @@ use super::effects::{effects_line, effects_list};
 use super::{browser_files, connect};
 use crate::args::CheckArgs;
 use crate::asynchronous::asynchronously;
-use crate::context::{Context, Stop};
+use crate::context::{Context, Problems, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{self, Output, counted, stdout};
@@ -101,34 +101,26 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<ExitCode, Stop>
 
 /// The snapshots in files: what a browser's server answered.
 fn snapshots(paths: &[PathBuf]) -> Result<Vec<Snapshot>, Vec<Diagnostic>> {
-    let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
-    for path in paths {
-        let source = match inputs::read_source(path) {
-            Ok(source) => source,
-            Err(problem) => {
-                problems.push(problem);
-                continue;
-            }
-        };
-        let name = path.display();
-        match Snapshot::read(source.text()) {
-            Ok(snapshot) if !snapshot.elements.is_empty() => snapshots.push(snapshot),
-            Ok(_) => problems.push(
-                Diagnostic::error(codes::ARGUMENT, format!("`{name}` is not a page snapshot"))
-                    .with_help("pass the text returned by `take_snapshot` or `browser_snapshot`"),
-            ),
-            Err(error) => problems.push(Diagnostic::error(
-                codes::ARGUMENT,
-                format!(
-                    "the snapshot `{name}` has more than {} elements",
-                    error.limit
-                ),
-            )),
-        }
-    }
-    match problems.is_empty() {
-        true => Ok(snapshots),
-        false => Err(problems),
+    let mut problems = Problems::default();
+    let snapshots = paths
+        .iter()
+        .filter_map(|path| problems.take(snapshot(path)));
+    let snapshots = snapshots.collect();
+    problems.or(Some(snapshots))
+}
+
+fn snapshot(path: &Path) -> Result<Snapshot, Diagnostic> {
+    let source = inputs::read_source(path)?;
+    let name = path.display();
+    let error = |message: String| Diagnostic::error(codes::ARGUMENT, message);
+    match Snapshot::read(source.text()) {
+        Ok(snapshot) if !snapshot.elements.is_empty() => Ok(snapshot),
+        Ok(_) => Err(error(format!("`{name}` is not a page snapshot"))
+            .with_help("pass the text returned by `take_snapshot` or `browser_snapshot`")),
+        Err(found) => Err(error(format!(
+            "the snapshot `{name}` has more than {} elements",
+            found.limit
+        ))),
     }
 }
 

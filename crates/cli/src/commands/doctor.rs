@@ -161,6 +161,10 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<ExitCode, Stop
     let is_well = !findings.servers.iter().any(ServerFinding::is_failing)
         && !(configs_matter
             && (any_error(&findings.diagnostics) || !findings.config.broken.is_empty()));
+    if !args.json {
+        let told: Vec<_> = doctor_output::told(&findings).cloned().collect();
+        context.output.redacted(&told, &redactor);
+    }
     let document = || doctor_output::document(&findings, is_well);
     let text = |style| doctor_output::text(&findings, style);
     context.output.result(&redactor, document, text);

@@ -5,14 +5,11 @@ use cuecard_mcp::doctor::{Finding, Status};
 use cuecard_report::Style;
 use cuecard_report::diagnostics::to_json;
 use cuecard_source::diagnostic::{Diagnostic, Severity};
-use cuecard_source::value::{printable, printable_lines};
+use cuecard_source::value::printable;
 use serde_json::{Value as Json, json};
 
 use super::doctor::{Findings, ServerFinding, ServerStatus};
 use crate::output::counted;
-
-/// How many findings about configs a terminal shows.
-const MOST_TOLD: usize = 10;
 
 /// The report for a terminal.
 pub(super) fn text(findings: &Findings, style: Style) -> String {
@@ -99,42 +96,21 @@ fn configs(findings: &Findings, style: Style) -> String {
     if config.files.is_empty() {
         text.push_str("  none found\n");
     }
-    let told: Vec<&Diagnostic> = told(findings).collect();
-    for diagnostic in told.iter().take(MOST_TOLD) {
-        let mark = match diagnostic.severity {
-            Severity::Error => style.mark(false),
-            Severity::Warning | Severity::Note => style.doubtful("!"),
-        };
-        text.push_str(&format!(
-            "  {mark} {}\n",
-            printable_lines(&diagnostic.message)
-        ));
-        let label = diagnostic.label.iter().cloned();
-        for line in place(diagnostic)
-            .into_iter()
-            .chain(label)
-            .chain(diagnostic.help.clone())
-        {
-            text.push_str(&format!("      {line}\n"));
-        }
-    }
-    if told.len() > MOST_TOLD {
-        text.push_str(&format!("      and {} more\n", told.len() - MOST_TOLD));
-    }
     if !config.absent.is_empty() {
         let absent: Vec<String> = config
             .absent
             .iter()
             .map(|path| path.display().to_string())
             .collect();
-        text.push_str(&style.faint(&wrapped("not found: ", &absent, style.width)));
+        let line = format!("  not found: {}", absent.join(", "));
+        text.push_str(&format!("{}\n", style.faint(&line)));
     }
     text
 }
 
 /// What is wrong with configs. Of a file of another program there are the errors instead of the warning about it,
 /// which repeats the first of them.
-fn told(findings: &Findings) -> impl Iterator<Item = &Diagnostic> {
+pub(super) fn told(findings: &Findings) -> impl Iterator<Item = &Diagnostic> {
     let broken = &findings.config.broken;
     let repeats = move |diagnostic: &&Diagnostic| {
         let mut errors = broken.iter().flat_map(|other| &other.errors);
@@ -249,25 +225,6 @@ pub(super) fn place(diagnostic: &Diagnostic) -> Option<String> {
         position.line,
         position.column
     ))
-}
-
-/// A list that goes over several lines.
-fn wrapped(start: &str, items: &[String], width: usize) -> String {
-    let mut text = format!("  {start}");
-    let mut column = text.chars().count();
-    for (idx, item) in items.iter().enumerate() {
-        let separator = if idx + 1 < items.len() { ", " } else { "" };
-        let length = item.chars().count() + separator.len();
-        if column + length > width && idx > 0 {
-            text = format!("{}\n    ", text.trim_end());
-            column = 4;
-        }
-        text.push_str(item);
-        text.push_str(separator);
-        column += length;
-    }
-    text.push('\n');
-    text
 }
 
 /// The findings for machines.

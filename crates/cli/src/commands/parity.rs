@@ -9,7 +9,7 @@ use cuecard_source::value::printable;
 use serde_json::{Value as Json, json};
 
 use super::timeline_options::TimelineOptions;
-use crate::args::{ParityArgs, SpeedArgs, TimelineSpeedArgs};
+use crate::args::{ParityArgs, SafetyArgs, SpeedArgs, TimelineSpeedArgs};
 use crate::asynchronous::until_stopped;
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
@@ -60,7 +60,7 @@ fn options(
         play,
         ..RunOptions::new(
             inputs::own_program().map_err(|found| vec![found])?,
-            inputs::policy_options(&args.safety, None, &working_directory),
+            inputs::policy_options(&SafetyArgs::default(), None, &working_directory),
             environment.to_vec(),
         )
     })

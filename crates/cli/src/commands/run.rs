@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::live::LiveView;
 use super::timeline_options::{TimelineOptions, run_folder};
-use crate::args::{RealAgentArgs, RunArgs};
+use crate::args::{PlayRunArgs, RealAgentArgs, RunArgs};
 use crate::asynchronous::until_stopped;
 use crate::commands::profile::read_profiles;
 use crate::context::{Context, Stop};
@@ -40,12 +40,13 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<ExitCode, Stop> {
 
 fn run_all(args: &RunArgs, context: &Context) -> Result<ExitCode, Stop> {
     let output = &context.output;
-    let options = options(args, &context.environment)?;
+    let RunArgs { play, .. } = args;
+    let options = options(play, args.update_goldens, &context.environment)?;
     let junit = junit(args).map_err(Stop::invalid)?;
-    let loaded = load_runs(&args.paths, &options.play)?;
+    let loaded = load_runs(&play.paths, &options.play)?;
     output.diagnostics(&loaded.diagnostics);
     let n_scripts = loaded.scripts.len();
-    let jobs = args.jobs.get();
+    let jobs = play.jobs.get();
     let outcomes = until_stopped(async |stop| {
         let page = match args.serve_rest {
             Some(port) => Some(Arc::new(page(port).await?)),
@@ -61,7 +62,7 @@ fn run_all(args: &RunArgs, context: &Context) -> Result<ExitCode, Stop> {
         while let Some(outcome) = runs.next().await {
             let outcome = outcome?;
             let report = report(&outcome);
-            if !args.json {
+            if !play.json {
                 tell(&outcome, report.as_deref().ok(), output);
             }
             output.diagnostics(&outcome.findings);
@@ -81,7 +82,7 @@ fn run_all(args: &RunArgs, context: &Context) -> Result<ExitCode, Stop> {
         .iter()
         .map(exit_code)
         .fold(ExitCode::Passed, ExitCode::worst);
-    if args.json {
+    if play.json {
         let runs: Vec<_> = outcomes.iter().map(RunOutcome::to_json).collect();
         output::document(&document(runs, &loaded.diagnostics));
     } else if n_scripts > 1 {
@@ -113,7 +114,7 @@ fn run_all(args: &RunArgs, context: &Context) -> Result<ExitCode, Stop> {
 /// The file of `--report`, without what an earlier run left in it.
 fn junit(args: &RunArgs) -> Result<Option<PathBuf>, Diagnostic> {
     let file = output_files::junit(args.report.as_deref())?;
-    let inputs: Vec<_> = args.paths.iter().map(PathBuf::as_path).collect();
+    let inputs: Vec<_> = args.play.paths.iter().map(PathBuf::as_path).collect();
     output_files::check_overwriting(file.as_deref(), &inputs)?;
     output_files::clear_results(file.as_slice());
     Ok(file)
@@ -163,7 +164,8 @@ async fn page(port: u16) -> Result<RunningService, Stop> {
 }
 
 pub(super) fn options(
-    args: &RunArgs,
+    args: &PlayRunArgs,
+    update_goldens: bool,
     environment: &[(OsString, OsString)],
 ) -> Result<RunOptions, Stop> {
     let options = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
@@ -174,7 +176,7 @@ pub(super) fn options(
     };
     let goldens = GoldenOptions::new(
         args.goldens.clone(),
-        args.update_goldens,
+        update_goldens,
         args.strict,
         environment,
     )
@@ -249,14 +251,15 @@ async fn one(
     (stop, output): (&CancellationToken, &Output),
 ) -> Result<RunOutcome, Stop> {
     let described = json!({"command": "run", "scenarios": [script.file()]});
-    let (run_dir, _) = run_folder(&args.runs.run_dir, described).map_err(Stop::could_not_run)?;
+    let (run_dir, _) =
+        run_folder(&args.play.runs.run_dir, described).map_err(Stop::could_not_run)?;
     let live = args.live.then(|| LiveView::start(script, stop)).transpose();
     let live = live.map_err(|error| {
         let reason = inputs::io_reason(&error);
         let message = format!("`--live` needs a terminal: {reason}");
         Stop::invalid(Diagnostic::error(codes::ARGUMENT, message))
     })?;
-    let is_alone = args.jobs.get() == 1 && !args.json;
+    let is_alone = args.play.jobs.get() == 1 && !args.play.json;
     let mut watch = |notice: RunNotice<'_>| match (&live, notice) {
         (Some(live), notice) => live.notice(notice),
         (None, RunNotice::Event(event)) if is_alone => {

@@ -14,6 +14,7 @@ use cuecard_timeline::script::Speed;
 use serde_json::{Value as Json, json};
 
 use crate::args::{PlayTimelineArgs, TimelineSpeedArgs, WhichTimelineArgs};
+use crate::context::Problems;
 use crate::inputs::{self, read_source, symbols};
 use crate::output_files::{self, unwritable_run};
 
@@ -23,7 +24,7 @@ pub(super) struct TimelineOptions {
     /// What is doubtful about the files that they name.
     pub(super) doubts: Vec<Diagnostic>,
     /// Everything that is wrong with them.
-    pub(super) problems: Vec<Diagnostic>,
+    pub(super) problems: Problems,
 }
 
 impl TimelineOptions {
@@ -32,10 +33,7 @@ impl TimelineOptions {
     /// # Errors
     /// Everything that is wrong with them.
     pub(super) fn checked(self) -> Result<(PlayOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
-        match self.problems.is_empty() {
-            true => Ok((self.play, self.doubts)),
-            false => Err(self.problems),
-        }
+        self.problems.or(Some((self.play, self.doubts)))
     }
 
     /// Those of a stand-in with sessions and a wire.
@@ -50,12 +48,10 @@ impl TimelineOptions {
         options.play.require_complete = require_complete;
         if let Some(path) = &how.fault {
             let read = read_source(path).map_err(|problem| vec![problem]);
-            match read.and_then(|source| read_faults(&source)) {
-                Ok((faults, found)) => {
-                    options.doubts.extend(found);
-                    options.play.faults = Some(faults);
-                }
-                Err(found) => options.problems.extend(found),
+            let read = read.and_then(|source| read_faults(&source));
+            if let Some((faults, found)) = options.problems.take(read) {
+                options.doubts.extend(found);
+                options.play.faults = Some(faults);
             }
         }
         options
@@ -68,26 +64,24 @@ impl TimelineOptions {
         is_strict: bool,
         environment: &[(OsString, OsString)],
     ) -> Self {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let argument = |message: &str| Diagnostic::error(codes::ARGUMENT, message);
-        let speed = Speed::new(speed.factor.speed, speed.min_speed).unwrap_or_else(|| {
-            problems.push(argument("`--speed` and `--min-speed` must be 0 or more"));
-            Speed::AS_WRITTEN
-        });
+        let speed = Speed::new(speed.factor.speed, speed.min_speed);
+        let wrong = || argument("`--speed` and `--min-speed` must be 0 or more");
+        let speed = problems.take(speed.ok_or_else(wrong));
         if !(0.0..=1.0).contains(&which.distance.max_distance) {
-            problems.push(argument("`--max-distance` must be between 0 and 1"));
+            problems
+                .0
+                .push(argument("`--max-distance` must be between 0 and 1"));
         }
-        let symbols = symbols(&which.symbols, environment).unwrap_or_else(|found| {
-            problems.extend(found);
-            Symbols::new()
-        });
+        let symbols = problems.take(symbols(&which.symbols, environment));
         Self {
             play: PlayOptions {
-                symbols,
+                symbols: symbols.unwrap_or_else(Symbols::new),
                 skip_bad: which.skip_bad,
                 tags: which.tagged.tags.clone(),
                 is_strict,
-                speed,
+                speed: speed.unwrap_or(Speed::AS_WRITTEN),
                 max_distance: which.distance.max_distance,
                 any_prompt: which.any_prompt,
                 scenario_name: which.scenario_name.clone(),

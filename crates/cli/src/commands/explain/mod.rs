@@ -21,7 +21,7 @@ use serde_json::json;
 
 use super::plain;
 use crate::args::ExplainArgs;
-use crate::context::{Context, Stop};
+use crate::context::{Context, Problems, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::Output;
@@ -116,20 +116,15 @@ fn settle(
     args: &ExplainArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<(Symbols, Speed), Vec<Diagnostic>> {
-    let mut found: Vec<_> = inputs::bad_speed(args.speed.speed).into_iter().collect();
+    let mut problems = Problems(inputs::bad_speed(args.speed.speed).into_iter().collect());
     let speed = Speed::new(args.speed.speed, 0.0);
     let distance = args.distance.max_distance;
     if !(0.0..=1.0).contains(&distance) {
         let message = format!("`--max-distance {distance}` must be a number between 0 and 1");
-        found.push(Diagnostic::error(codes::ARGUMENT, message));
+        problems.0.push(Diagnostic::error(codes::ARGUMENT, message));
     }
-    match (inputs::symbols(&args.symbols, environment), speed) {
-        (Ok(symbols), Some(speed)) if found.is_empty() => Ok((symbols, speed)),
-        (symbols, _) => {
-            found.extend(symbols.err().into_iter().flatten());
-            Err(found)
-        }
-    }
+    let symbols = problems.take(inputs::symbols(&args.symbols, environment));
+    problems.or(symbols.zip(speed))
 }
 
 /// Reads all files. One that can't be used doesn't hide the others.

@@ -10,25 +10,19 @@ pub(super) const STEPS: &str = "steps.json";
 
 /// Keeps in the run directory what a parse has given so far: whatever becomes of it, what was told to be done is there.
 pub(super) struct Kept {
-    path: PathBuf,
+    /// Until it can't be written.
+    path: Option<PathBuf>,
     /// How many steps are in it.
-    n_steps: usize,
-    has_failed: bool,
+    pub(super) n_steps: usize,
 }
 
 impl Kept {
     /// Keeps below `run_dir`.
     pub(super) fn new(run_dir: &Path) -> Self {
         Self {
-            path: run_dir.join(STEPS),
+            path: Some(run_dir.join(STEPS)),
             n_steps: 0,
-            has_failed: false,
         }
-    }
-
-    /// How many steps are kept.
-    pub(super) fn n_steps(&self) -> usize {
-        self.n_steps
     }
 
     /// Keeps `file` in the place of what was kept before.
@@ -36,20 +30,16 @@ impl Kept {
     /// # Errors
     /// Why it can't be kept, in words, once.
     pub(super) fn keep(&mut self, file: &StepsFile) -> Result<(), String> {
-        if self.has_failed {
+        let Some(path) = &self.path else {
             return Ok(());
+        };
+        if let Err(error) = files::write(path, &file.to_text()) {
+            self.path = None;
+            return Err(format!(
+                "steps will be lost if the run is interrupted: {error}"
+            ));
         }
-        match files::write(&self.path, &file.to_text()) {
-            Ok(_) => {
-                self.n_steps = file.test_steps.len();
-                Ok(())
-            }
-            Err(error) => {
-                self.has_failed = true;
-                Err(format!(
-                    "steps will be lost if the run is interrupted: {error}"
-                ))
-            }
-        }
+        self.n_steps = file.test_steps.len();
+        Ok(())
     }
 }

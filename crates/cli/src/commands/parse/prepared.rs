@@ -19,7 +19,7 @@ use serde_json::{Value as Json, json};
 
 use crate::args::ParseArgs;
 use crate::commands::browser_stage;
-use crate::context::Stop;
+use crate::context::{Problems, Stop};
 use crate::inputs;
 
 /// What is to be parsed, and with what.
@@ -90,13 +90,10 @@ pub(super) fn prepared(
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let storage = browser_stage::storage_state(&scenario.options, folder_of(&args.file));
     let policy = inputs::policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
-    let (storage, policy) = match (storage, policy) {
-        (Ok(storage), Ok(policy)) if !any_error(&found) => (storage, policy),
-        (storage, policy) => {
-            found.extend(storage.err());
-            found.extend(policy.err());
-            return Err(Stop::invalid(found));
-        }
+    let mut found = Problems(found);
+    let checked = found.take(storage).zip(found.take(policy));
+    let Some((storage, policy)) = checked.filter(|_| !any_error(&found.0)) else {
+        return Err(Stop::invalid(found.0));
     };
     Ok(Prepared {
         options: options(&source),
@@ -107,6 +104,7 @@ pub(super) fn prepared(
         root: args.safety.root_in(&working_directory),
         working_directory,
         warnings: found
+            .0
             .into_iter()
             .filter(|diagnostic| diagnostic.severity != Severity::Error)
             .collect(),

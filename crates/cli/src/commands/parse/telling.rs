@@ -111,7 +111,7 @@ impl Terminal {
     pub(super) fn interrupted(mut self, run_dir: &Path) {
         self.live.end();
         let total = self.sentences.len();
-        let text = match self.kept.n_steps() {
+        let text = match self.kept.n_steps {
             0 => "interrupted before any step was recorded".to_owned(),
             count => format!(
                 "interrupted: {count} of {total} steps are in {}",

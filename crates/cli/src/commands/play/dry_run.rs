@@ -10,6 +10,7 @@ use cuecard_source::value::{Json, Redactor, as_text, cut, find_credentials, prin
 use cuecard_tool_call::format::effects;
 use cuecard_tool_call::model::{QuestionKind, Step, Template, ToolCallScenario, ToolName};
 use cuecard_tool_call::script::Bindings;
+use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -56,12 +57,14 @@ pub(super) async fn preview(
     let mut interrupted = false;
     let mut redactor = calls.redactor.clone();
     let mut credentials = Vec::new();
-    for &idx in &in_range {
-        let params = calls.bindings.known(&scenario.steps[idx].params);
-        find_credentials(&params, &mut credentials);
-        if let Some(for_each) = &scenario.steps[idx].for_each {
-            find_credentials(&calls.bindings.known(&for_each.list), &mut credentials);
-        }
+    let steps = in_range.iter().map(|&idx| &scenario.steps[idx]);
+    let steps = steps.map(|step| PlannedStep::of(&scenario, step, &calls.bindings));
+    let steps: Vec<PlannedStep<'_>> = steps.collect();
+    for value in steps
+        .iter()
+        .flat_map(|step| step.for_each.iter().chain([&step.params]))
+    {
+        find_credentials(value, &mut credentials);
     }
     redactor.add(credentials);
     if args.connect {
@@ -97,18 +100,7 @@ pub(super) async fn preview(
             "dry_run": true,
             "success": exit == ExitCode::Passed,
             "total_steps": in_range.len(),
-            "steps": in_range.iter().map(|&idx| {
-                let step = &scenario.steps[idx];
-                json!({
-                    "step": step.number,
-                    "id": step.id,
-                    "tool": step.tool.to_string(),
-                    "params": calls.bindings.known(&step.params),
-                    "condition": condition(&scenario, step),
-                    "group": step.group,
-                    "for_each": step.for_each.as_ref().map(|it| calls.bindings.known(&it.list)),
-                })
-            }).collect::<Vec<_>>(),
+            "steps": steps,
             "answers": answered(&scenario).map(|(kind, count)| (kind.key().to_owned(), Json::from(count))).collect::<serde_json::Map<_, _>>(),
             "effects": would_do,
             "connected": connections.connected,
@@ -126,8 +118,7 @@ pub(super) async fn preview(
         } else {
             "nothing was run, and it would fail"
         };
-        let steps = in_range.iter().map(|&idx| &scenario.steps[idx]);
-        let mut plan = plan(&scenario, &calls.bindings, steps, &redactor);
+        let mut plan = plan(&steps, &redactor);
         let answers = answered(&scenario).map(|(kind, count)| format!("{} {count}", kind.key()));
         let answers: Vec<String> = answers.collect();
         if !answers.is_empty() {
@@ -172,40 +163,60 @@ fn forbidden_step(scenario: &ToolCallScenario, step: &Step, policy: &Policy) -> 
     Some(error)
 }
 
+/// A step as far as it is known before the run.
+#[derive(Serialize)]
+struct PlannedStep<'a> {
+    step: u64,
+    id: Option<&'a str>,
+    tool: String,
+    params: Json,
+    /// Its condition as it is written.
+    condition: Option<String>,
+    group: Option<&'a str>,
+    for_each: Option<Json>,
+}
+
+impl<'a> PlannedStep<'a> {
+    fn of(scenario: &ToolCallScenario, step: &'a Step, bindings: &Bindings) -> Self {
+        let condition = step.condition.as_deref();
+        let condition = condition.map(|it| serde_json::from_str(scenario.source.slice(it.span)));
+        Self {
+            step: step.number,
+            id: step.id.as_deref(),
+            tool: step.tool.to_string(),
+            params: bindings.known(&step.params),
+            condition: condition.and_then(Result::ok),
+            group: step.group.as_deref(),
+            for_each: step.for_each.as_ref().map(|it| bindings.known(&it.list)),
+        }
+    }
+}
+
 /// A line for each step: its number, its tool, and its parameters as far as they are known.
-fn plan<'a>(
-    scenario: &ToolCallScenario,
-    bindings: &Bindings,
-    steps: impl Iterator<Item = &'a Step> + Clone,
-    redactor: &Redactor,
-) -> String {
-    let number = |step: &Step| step.number.to_string().len();
-    let numbers = steps.clone().map(number).max().unwrap_or_default();
-    let tools = steps.clone().map(|step| step.tool.text().len());
-    let tools = tools.max().unwrap_or_default();
+fn plan(steps: &[PlannedStep<'_>], redactor: &Redactor) -> String {
+    let numbers = steps.iter().map(|it| it.step.to_string().len());
+    let numbers = numbers.max().unwrap_or_default();
+    let tools = steps.iter().map(|step| step.tool.len()).max();
+    let tools = tools.unwrap_or_default();
     let mut plan = String::new();
     for step in steps {
         // Before the cut, behind which the rest of a secret would be missing.
-        let params = bindings.known(&step.params).to_string();
-        let params = redactor.text(&params);
+        let params = redactor.text(&step.params.to_string()).into_owned();
         let params = printable(&cut(&params, MOST_SHOWN)).into_owned();
-        plan.push_str(&format!(
-            "  {:>numbers$}  {:<tools$}  {params}",
-            step.number,
-            step.tool.text()
-        ));
-        if let Some(group) = &step.group {
+        let (number, tool) = (step.step, &step.tool);
+        plan.push_str(&format!("  {number:>numbers$}  {tool:<tools$}  {params}"));
+        if let Some(group) = step.group {
             plan.push_str(&format!("  in group {group}"));
         }
-        if let Some(for_each) = &step.for_each {
-            let list = match bindings.known(&for_each.list) {
+        if let Some(list) = &step.for_each {
+            let list = match list {
                 Json::Array(items) => counted(items.len(), "element"),
-                list => as_text(&list).into_owned(),
+                list => as_text(list).into_owned(),
             };
             plan.push_str(&format!("  for each of {}", redactor.text(&list)));
         }
-        if let Some(condition) = condition(scenario, step) {
-            plan.push_str(&format!("  if {}", printable(&redactor.text(&condition))));
+        if let Some(condition) = &step.condition {
+            plan.push_str(&format!("  if {}", printable(&redactor.text(condition))));
         }
         plan.push('\n');
     }
@@ -222,10 +233,4 @@ fn answered(scenario: &ToolCallScenario) -> impl Iterator<Item = (QuestionKind, 
         .into_iter()
         .map(move |kind| (kind, count(kind)));
     counted.filter(|(_, count)| *count > 0)
-}
-
-/// A step's condition as it is written.
-fn condition(scenario: &ToolCallScenario, step: &Step) -> Option<String> {
-    let span = step.condition.as_deref()?.span;
-    serde_json::from_str(scenario.source.slice(span)).ok()
 }

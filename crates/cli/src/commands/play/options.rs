@@ -9,7 +9,7 @@ use cuecard_source::diagnostic::Diagnostic;
 
 use super::reports::{Report, SharedPart};
 use crate::args::{PlayArgs, VariableArgs};
-use crate::context::Stop;
+use crate::context::{Problems, Stop};
 use crate::inputs;
 
 /// The arguments, checked.
@@ -37,29 +37,25 @@ impl Options {
     /// # Errors
     /// Everything that is wrong with them.
     pub(super) fn of(args: &PlayArgs) -> Result<Self, Stop> {
-        let mut errors: Vec<_> = inputs::bad_speed(args.speed.speed).into_iter().collect();
-        let mut kept = |error| errors.push(error);
-        let timeout = inputs::seconds("--timeout", args.servers.timeout).map_err(&mut kept);
-        let reports = args.reports.iter().filter_map(|report| {
-            let report = Report::parse(report);
-            report.map_err(&mut kept).ok()
-        });
+        let mut problems = Problems(inputs::bad_speed(args.speed.speed).into_iter().collect());
+        let timeout = problems.take(inputs::seconds("--timeout", args.servers.timeout));
+        let reports = args.reports.iter();
+        let reports = reports.filter_map(|report| problems.take(Report::parse(report)));
         let reports = reports.collect();
         let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
         let run_dir = Some(args.runs.run_dir.as_path());
-        let policy = inputs::policy(&args.safety, run_dir, &working_directory).map_err(&mut kept);
-        match (timeout, policy) {
-            (Ok((timeout, warning)), Ok(policy)) if errors.is_empty() => Ok(Self {
-                timeout,
-                range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
-                reports,
-                part: None,
-                variables: args.variables.clone(),
-                policy,
-                working_directory,
-                warnings: warning.into_iter().collect(),
-            }),
-            _ => Err(Stop::invalid(errors)),
-        }
+        let policy = problems.take(inputs::policy(&args.safety, run_dir, &working_directory));
+        let checked = problems.or(timeout.zip(policy)).map_err(Stop::invalid)?;
+        let ((timeout, warning), policy) = checked;
+        Ok(Self {
+            timeout,
+            range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
+            reports,
+            part: None,
+            variables: args.variables.clone(),
+            policy,
+            working_directory,
+            warnings: warning.into_iter().collect(),
+        })
     }
 }

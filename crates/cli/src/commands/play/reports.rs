@@ -274,7 +274,9 @@ impl Reports {
                 }
                 Open::Json(json) => json.end(totals).map(drop),
                 Open::Junit(junit, mut out) => {
-                    junit.write(totals, &mut out).and_then(|()| out.flush())
+                    let suite = [junit.finish(totals)];
+                    junit::write(&shared.name, suite, totals.took, &mut out)
+                        .and_then(|()| out.flush())
                 }
                 Open::Calls(page, mut out) => {
                     page.write(totals, &mut out).and_then(|()| out.flush())

@@ -1,30 +1,29 @@
 //! `play` of several files: one after the other or several at once, told in the order of the files whichever ends first,
 //! with reports on all of them together.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use cuecard_report::Style;
 use cuecard_report::junit::{self, JunitSuite};
 use cuecard_report::play_index::{IndexEntry, write_index};
 use cuecard_runtime::clock::Clock;
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use futures::StreamExt as _;
 use serde_json::{Value as Json, json};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::options::Options;
 use super::reports::{Part, Report, SharedPart, name_reports, unwritable};
 use super::{Ready, not_run, prepare, status};
 use crate::args::{PlayArgs, VariableArgs};
-use crate::asynchronous::{asynchronously, on_this_thread};
+use crate::asynchronous::asynchronously;
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::{self, io_reason};
-use crate::output::{Output, Printed, counted, keeping_printed, stderr_line, stdout};
+use crate::inputs;
+use crate::output::{
+    Output, Printed, counted, keeping_printed, keeping_printed_of, stderr_line, stdout,
+};
 use crate::output_files::{Written, create_kept};
 
 /// What reports say of a file that was left out since the run was interrupted.
@@ -32,9 +31,6 @@ const NOT_PLAYED: &str = "not played";
 
 /// The same of a file that is right.
 const OTHERS_HAVE_ERRORS: &str = "not played, since other files have errors";
-
-/// Room for what walks a tree as deep as readers allow, in bytes.
-const STACK: usize = 8 << 20;
 
 /// Plays the files.
 pub(super) fn play(
@@ -78,52 +74,22 @@ pub(super) fn play(
             }
         }
     }
-    let ended = thread::scope(|scope| {
-        let ended = asynchronously(async |stop| {
-            match args.jobs.get().min(files.len()) {
-                1 => session.one_by_one(waiting, &stop, &mut summary).await,
-                jobs => {
-                    let queue = Mutex::new(waiting.into_iter().enumerate());
-                    let next = Arc::new(move || {
-                        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-                        queue.next()
-                    });
-                    let (sender, mut receiver) = unbounded_channel();
-                    for _ in 0..jobs {
-                        let (next, sender, stop) = (next.clone(), sender.clone(), stop.clone());
-                        let worker = thread::Builder::new().stack_size(STACK);
-                        if let Err(error) =
-                            worker.spawn_scoped(scope, move || session.work(&*next, &sender, &stop))
-                        {
-                            return session.no_thread(&error);
-                        }
-                    }
-                    drop(sender);
-                    in_order(&mut receiver, &mut summary).await;
-                }
-            }
-            match stop.is_cancelled() {
-                true => ExitCode::Interrupted,
-                false => ExitCode::Passed,
-            }
-        });
-        ended.unwrap_or_else(|exit| exit)
-    });
-    Ok(summary.end(ended, &context.output))
-}
-
-/// Tells what came of the files in their order, whichever comes first.
-async fn in_order(done: &mut UnboundedReceiver<Done>, summary: &mut Summary<'_>) {
-    let mut early = BTreeMap::new();
-    let mut due = 0;
-    while let Some(done) = done.recv().await {
-        early.insert(done.idx, done);
-        while let Some(done) = early.remove(&due) {
+    let ended = asynchronously(async |stop| {
+        let jobs = args.jobs.get();
+        let plays = waiting.into_iter().enumerate();
+        let plays = plays.map(|(idx, waiting)| session.play(idx, waiting, jobs > 1, &stop));
+        let mut plays = futures::stream::iter(plays).buffered(jobs);
+        while let Some(Some(done)) = plays.next().await {
             done.printed.print();
             summary.add(done.exit, done.part);
-            due += 1;
         }
-    }
+        match stop.is_cancelled() {
+            true => ExitCode::Interrupted,
+            false => ExitCode::Passed,
+        }
+    });
+    let ended = ended.unwrap_or_else(|exit| exit);
+    Ok(summary.end(ended, &context.output))
 }
 
 /// What all runs have in common.
@@ -159,69 +125,45 @@ impl Waiting {
 
 /// What came of a file.
 struct Done {
-    idx: usize,
     exit: Option<ExitCode>,
     part: Part,
+    /// What is to be shown in its turn.
     printed: Printed,
 }
 
 impl Session<'_> {
-    async fn one_by_one(
+    /// Plays a file, unless the run is stopped. One of several at once is shown when its turn comes.
+    async fn play(
         &self,
-        waiting: Vec<(Waiting, Printed)>,
+        idx: usize,
+        (waiting, before): (Waiting, Printed),
+        is_one_of_several: bool,
         stop: &CancellationToken,
-        summary: &mut Summary<'_>,
-    ) {
-        for (idx, (waiting, before)) in waiting.into_iter().enumerate() {
-            if stop.is_cancelled() {
-                break;
-            }
-            let part = waiting.part.clone();
-            let exit = match waiting.ready {
-                Ok(ready) => {
-                    before.print();
-                    let played = ready.play(self.args, self.context, stop);
-                    Some(played.await)
-                }
-                Err(stopped) => self.refused(idx, stopped, before, &part),
-            };
-            summary.add(exit, part.take());
+    ) -> Option<Done> {
+        if stop.is_cancelled() {
+            return None;
         }
-    }
-
-    /// Plays one file after the other until there are no more, or the run is stopped.
-    fn work(
-        &self,
-        next: &dyn Fn() -> Option<(usize, (Waiting, Printed))>,
-        sender: &UnboundedSender<Done>,
-        stop: &CancellationToken,
-    ) {
         let mut context = self.context.clone();
-        context.output.is_live = false;
-        while !stop.is_cancelled()
-            && let Some((idx, (waiting, before))) = next()
-        {
-            let Waiting { part, ready } = waiting;
-            let (exit, printed) = keeping_printed(|| match ready {
+        context.output.is_live &= !is_one_of_several;
+        let Waiting { part, ready } = waiting;
+        let playing = async {
+            match ready {
                 Ok(ready) => {
                     before.print();
-                    let played =
-                        on_this_thread(async || ready.play(self.args, &context, stop).await);
-                    Some(played.unwrap_or_else(|exit| exit))
+                    Some(ready.play(self.args, &context, stop).await)
                 }
                 Err(stopped) => self.refused(idx, stopped, before, &part),
-            });
-            let part = part.take();
-            let done = Done {
-                idx,
-                exit,
-                part,
-                printed,
-            };
-            if sender.send(done).is_err() {
-                return;
             }
-        }
+        };
+        let (exit, printed) = match is_one_of_several {
+            true => keeping_printed_of(playing).await,
+            false => (playing.await, Printed::default()),
+        };
+        Some(Done {
+            exit,
+            part: part.take(),
+            printed,
+        })
     }
 
     fn prepare(&self, idx: usize) -> Waiting {
@@ -287,12 +229,6 @@ impl Session<'_> {
             part.suite = Some(JunitSuite::refused(&file, reasons.chain(left_out)));
         });
         exit
-    }
-
-    fn no_thread(&self, error: &io::Error) -> ExitCode {
-        let message = format!("failed to start a thread: {}", io_reason(error));
-        let found = Diagnostic::error(codes::TEST_RUN, message);
-        Stop::could_not_run(found).print(&self.context.output)
     }
 }
 

@@ -9,7 +9,7 @@ use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_timeline::profiles::{AgentName, Profile, Profiles, read_profile};
 
 use crate::args::{ProfileArgs, ProfileCommand};
-use crate::context::{Context, Stop};
+use crate::context::{Context, Problems, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
 use crate::output::stdout;
@@ -30,20 +30,11 @@ pub(crate) fn run(args: &ProfileArgs, context: &Context) -> Result<ExitCode, Sto
 /// # Errors
 /// Everything that is wrong with them.
 pub(crate) fn read_profiles(paths: &[PathBuf]) -> Result<Vec<Profile>, Vec<Diagnostic>> {
-    let (mut profiles, mut problems) = (Vec::new(), Vec::new());
-    for path in paths {
-        match read_source(path) {
-            Err(problem) => problems.push(problem),
-            Ok(source) => match read_profile(&source) {
-                Ok(profile) => profiles.push(profile),
-                Err(more) => problems.extend(more),
-            },
-        }
-    }
-    match problems.is_empty() {
-        true => Ok(profiles),
-        false => Err(problems),
-    }
+    let mut problems = Problems::default();
+    let read = |path: &PathBuf| read_profile(&read_source(path).map_err(|problem| vec![problem])?);
+    let profiles = paths.iter().filter_map(|path| problems.take(read(path)));
+    let profiles = profiles.collect();
+    problems.or(Some(profiles))
 }
 
 fn list() {

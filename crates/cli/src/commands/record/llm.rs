@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use super::super::serve::child;
 use super::super::serve::exchange_log::ExchangeLog;
 use super::super::serve::llm::RunFiles;
-use super::telling::{self, Watching};
+use super::telling;
 use crate::args::RecordLlmArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::profile::read_profiles;
 use crate::commands::teller::OutputWriter;
-use crate::context::{Context, Stop};
+use crate::context::{Context, Problems, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::{seconds, secret, text_environment};
 use crate::open_files::OpenFiles;
@@ -34,12 +34,11 @@ pub(crate) fn run(args: &RecordLlmArgs, context: &Context) -> Result<ExitCode, S
     let files = files.map_err(Stop::could_not_run)?;
     let open_files = OpenFiles::raise();
     let teller = OutputWriter::new(output, !args.command.is_empty());
-    let log = ExchangeLog::new(files.exchanges);
-    let mut watching = Watching::new(teller.clone(), log);
+    let mut log = ExchangeLog::new(files.exchanges, teller.clone());
     let upstream = options.upstream.to_string();
     let recording = RecordLlm::new(options)
         .trace(files.trace)
-        .watch(Box::new(move |notice| watching.see(notice)));
+        .watch(Box::new(move |notice| telling::see(&mut log, notice)));
     let code = until_stopped(async |stop| {
         let running = (args, &teller, &environment[..]);
         record(running, recording, &upstream, &open_files, &stop).await
@@ -60,17 +59,9 @@ async fn record(
     let set = |key: Option<&str>| own_variables(&url, key, environment);
     let shown = set(args.token.as_deref().map(|_| "(the token)"));
     telling::ready(teller, &running, upstream, &shown);
-    let code = match args.command.is_empty() {
-        true => {
-            stop.cancelled().await;
-            ExitCode::Passed
-        }
-        false => {
-            let variables = set(args.token.as_deref());
-            let command = &args.command;
-            child::run(teller, command, &variables, environment, open_files, stop).await
-        }
-    };
+    let variables = set(args.token.as_deref());
+    let command = &args.command;
+    let code = child::run(teller, command, &variables, environment, open_files, stop).await;
     let recording = running.stop().await;
     telling::recorded(teller, &recording);
     // Whoever needs the recording has none.
@@ -108,12 +99,12 @@ fn options(
     args: &RecordLlmArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<RecordOptions, Vec<Diagnostic>> {
-    let mut problems = Vec::new();
-    let upstream = Upstream::parse(&args.upstream).map_err(|why| {
+    let mut problems = Problems::default();
+    let upstream = problems.take(Upstream::parse(&args.upstream).map_err(|why| {
         let message = format!("invalid `--upstream {}`: {why}", args.upstream);
         Diagnostic::error(codes::ARGUMENT, message)
             .with_help("write the API's address, such as `https://api.openai.com/v1`")
-    });
+    }));
     let key = args.upstream_key_env.as_ref().map(|name| {
         let value = text_environment(environment).remove(name);
         value
@@ -123,50 +114,25 @@ fn options(
                 Diagnostic::error(codes::ARGUMENT, message)
             })
     });
-    let key = key.transpose().unwrap_or_else(|problem| {
-        problems.push(problem);
-        None
-    });
-    let mut secrets = Vec::new();
-    for name in &args.secrets {
-        match secret(name, environment) {
-            Ok(value) => secrets.push(value),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    let profiles = read_profiles(&args.profiles).unwrap_or_else(|found| {
-        problems.extend(found);
-        Vec::new()
-    });
-    let stall = match seconds("--stall", Some(args.stall)) {
-        Ok((stall, _)) => stall,
-        Err(problem) => {
-            problems.push(problem);
-            None
-        }
-    };
-    let upstream = match upstream {
-        Ok(upstream) => upstream,
-        Err(problem) => {
-            problems.insert(0, problem);
-            return Err(problems);
-        }
-    };
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let key = problems.take(key.transpose()).flatten();
+    let secrets = args.secrets.iter();
+    let secrets = secrets.filter_map(|name| problems.take(secret(name, environment)));
+    let secrets = secrets.collect();
+    let profiles = problems.take(read_profiles(&args.profiles));
+    let stall = problems.take(seconds("--stall", Some(args.stall)));
+    let upstream = problems.or(upstream)?;
     let upstream = match key {
         Some(key) => upstream.with_key(key),
         None => upstream,
     };
     let mut options = RecordOptions::new(upstream, &args.out);
-    options.stall = stall.unwrap_or(options.stall);
+    options.stall = stall.and_then(|(stall, _)| stall).unwrap_or(options.stall);
     Ok(RecordOptions {
         replaces: args.force,
         bind: args.address.socket(),
         token: args.token.clone(),
         secrets,
-        profiles,
+        profiles: profiles.unwrap_or_default(),
         max_exchanges: args.exchanges_max,
         ..options
     })

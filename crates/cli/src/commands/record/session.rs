@@ -11,7 +11,7 @@ use cuecard_mcp::{ServerSpec, TransportSpec};
 use cuecard_recording::proxy::{ProxyReport, RecordedFiles, Session, SessionFolder, Upstream};
 use cuecard_runner::timeline::{HandedServers, hand_servers};
 use cuecard_runtime::process::INHERITED;
-use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ use super::mcp::{self, Target};
 use crate::args::RecordMcpArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::teller::OutputWriter;
-use crate::context::{Context, Stop};
+use crate::context::{Context, Problems, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, own_program, text_environment, working_directory};
 use crate::open_files::OpenFiles;
@@ -152,20 +152,14 @@ fn prepare(
     context.output.diagnostics(&read.warnings);
     let named = mcp::named_secrets(&args.secret.secrets, environment)?;
     let mut secrets = Vec::new();
-    let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
+    let (mut servers, mut problems) = (BTreeMap::new(), Problems::default());
     for server in read.servers().iter().filter(|server| !server.is_disabled) {
         let spec = server.spec.clone();
-        match spec.and_then(|spec| upstream(&spec, environment)) {
-            Ok(upstream) => {
-                servers.insert(server.name.clone(), upstream);
-            }
-            Err(problem) => problems.push(problem),
-        }
+        let upstream = spec.and_then(|spec| upstream(&spec, environment));
+        servers.extend(problems.take(upstream).map(|it| (server.name.clone(), it)));
         secrets.extend(server.secrets.iter().cloned());
     }
-    if any_error(&problems) {
-        return Err(Stop::could_not_run(problems));
-    }
+    let servers = problems.or(Some(servers)).map_err(Stop::could_not_run)?;
     if servers.is_empty() {
         let message = format!("`{}` defines no servers", config.display());
         let found = Diagnostic::error(codes::CONFIG_INVALID, message);

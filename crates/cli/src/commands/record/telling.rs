@@ -2,10 +2,9 @@
 
 use cuecard_llm::record::{RecordedFile, Recording, RunningRecorder};
 use cuecard_llm::{Exchange, Notice};
-use cuecard_source::value::cut;
 use serde_json::json;
 
-use super::super::serve::exchange_log::ExchangeLog;
+use super::super::serve::exchange_log::{ExchangeLog, document, error_of};
 use crate::commands::teller::{OutputWriter, environment};
 use crate::output::counted;
 
@@ -83,75 +82,39 @@ fn said(file: &RecordedFile) -> String {
     }
 }
 
-/// Told of everything that happens, on the thread of the writer.
-pub(super) struct Watching {
-    teller: OutputWriter,
-    exchanges: ExchangeLog,
-}
-
-impl Watching {
-    pub(super) fn new(teller: OutputWriter, exchanges: ExchangeLog) -> Self {
-        Self { teller, exchanges }
-    }
-
-    pub(super) fn see(&mut self, notice: &Notice) {
-        match notice {
-            Notice::Finding(found) => self.teller.finding(found),
-            Notice::Exchange(exchange) => {
-                self.exchanges.keep(exchange, &self.teller);
-                match self.teller.is_json {
-                    true => self.exchange_line(exchange),
-                    false => self.exchange(exchange),
+/// Tells what happens, on the thread of the writer.
+pub(super) fn see(log: &mut ExchangeLog, notice: &Notice) {
+    match notice {
+        Notice::Finding(found) => log.teller.finding(found),
+        Notice::Exchange(exchange) => {
+            log.keep(exchange);
+            match log.teller.is_json {
+                true => {
+                    let mut event = document(exchange);
+                    event["file"] = json!(exchange.place);
+                    log.teller.event("exchange", event);
                 }
+                false => tell_exchange(log, exchange),
             }
         }
     }
+}
 
-    fn exchange_line(&self, exchange: &Exchange) {
-        self.teller.event(
-            "exchange",
-            json!({
-                "number": exchange.number,
-                "dialect": exchange.dialect,
-                "path": exchange.path,
-                "outcome": exchange.outcome,
-                "status": exchange.status,
-                "stream": exchange.is_stream,
-                "scenario": exchange.scenario,
-                "file": exchange.place,
-                "turn": exchange.turn,
-                "answer": exchange.answer,
-                "error": exchange.error,
-            }),
-        );
-    }
-
-    fn exchange(&self, exchange: &Exchange) {
-        let form = if exchange.is_stream {
-            "stream"
-        } else {
-            "plain"
-        };
-        let turn = match exchange.turn {
-            Some(turn) => format!("turn {turn}"),
-            None => exchange.outcome.replace('_', " "),
-        };
-        let is_good = !matches!(exchange.outcome, "left_out");
-        let what = match (&exchange.answer, &exchange.error) {
-            (Some(answer), None) => answer.clone(),
-            (_, Some(error)) => {
-                let first = error.lines().next().unwrap_or_default();
-                format!("{} {}", exchange.status, cut(first, 60))
-            }
-            (None, None) => format!("{} {} {}", exchange.status, exchange.method, exchange.path),
-        };
-        let line = format!(
-            "  {turn:<8} {} {what:<46} {:<9} {form:<6} {} ms   {}",
-            self.teller.mark(is_good),
-            exchange.dialect,
-            exchange.due_ms,
-            exchange.place.as_deref().unwrap_or_default(),
-        );
-        self.teller.progress(line.trim_end());
-    }
+fn tell_exchange(log: &ExchangeLog, exchange: &Exchange) {
+    let turn = match exchange.turn {
+        Some(turn) => format!("turn {turn}"),
+        None => exchange.outcome.replace('_', " "),
+    };
+    let what = match (&exchange.answer, &exchange.error) {
+        (Some(answer), None) => answer.clone(),
+        (_, Some(_)) => error_of(exchange),
+        (None, None) => format!("{} {} {}", exchange.status, exchange.method, exchange.path),
+    };
+    let place = exchange.place.as_deref().unwrap_or_default();
+    log.line(
+        exchange,
+        &turn,
+        exchange.outcome != "left_out",
+        (&what, place),
+    );
 }

@@ -19,7 +19,7 @@ use crate::open_files::OpenFiles;
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs `command` with `variables` set, until it ends or `stop` is cancelled; tells it if that is with another
-/// code than 0.
+/// code than 0. Without a command it waits for `stop`, which is the normal end then.
 pub(crate) async fn run(
     teller: &OutputWriter,
     command: &[OsString],
@@ -28,11 +28,14 @@ pub(crate) async fn run(
     open_files: &OpenFiles,
     stop: &CancellationToken,
 ) -> ExitCode {
+    let Some((program, args)) = command.split_first() else {
+        stop.cancelled().await;
+        return ExitCode::Passed;
+    };
     // Before anything that the command says.
     teller.drain();
-    let shown = command.first().map(|program| program.to_string_lossy());
-    let shown = shown.unwrap_or_default();
-    let ended = ended(command, variables, environment, open_files, stop).await;
+    let shown = program.to_string_lossy();
+    let ended = ended((program, args), variables, environment, open_files, stop).await;
     let code = ended.unwrap_or_else(|error| {
         let message = format!("failed to run `{shown}`: {}", io_reason(&error));
         teller.finding(&Diagnostic::error(codes::ARGUMENT, message));
@@ -53,15 +56,12 @@ pub(crate) async fn run(
 }
 
 async fn ended(
-    command: &[OsString],
+    (program, args): (&OsString, &[OsString]),
     variables: &[(&str, String)],
     environment: &[(OsString, OsString)],
     open_files: &OpenFiles,
     stop: &CancellationToken,
 ) -> io::Result<ExitCode> {
-    let (program, args) = command
-        .split_first()
-        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let spec = ProcessSpec {
         program: program.clone(),
         args: args.to_vec(),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 
 use cuecard_llm::{MockLlm, RunningLlm, TraceOutput, client_variables};
@@ -68,16 +69,12 @@ async fn serve(
     let url = running.base_url();
     let shown = client_variables(&url, args.token.as_deref().map(|_| "(the token)"));
     telling::ready(teller, &running, &shown);
-    let code = match args.command.is_empty() {
-        true => {
-            until_stopped_or_eof(args, &running, teller, stop).await;
-            ExitCode::Passed
-        }
-        false => {
-            let variables = client_variables(&url, args.token.as_deref());
-            let command = &args.command;
-            child::run(teller, command, &variables, environment, open_files, stop).await
-        }
+    let variables = client_variables(&url, args.token.as_deref());
+    let command = &args.command;
+    let ending = child::run(teller, command, &variables, environment, open_files, stop);
+    let code = match args.listen.stop_on_stdin_eof {
+        true => answering_lines(&running, teller, stop, ending).await,
+        false => ending.await,
     };
     let ended_with = match code {
         _ if args.command.is_empty() || stop.is_cancelled() => None,
@@ -95,23 +92,20 @@ async fn serve(
     Ok(teller.exit_code(code, verdict.passed, verdict.trace_error.as_ref()))
 }
 
-/// Returns when the mock is to stop. With `--stop-on-stdin-eof`, each line of standard input until then is answered with
-/// the verdict so far.
-async fn until_stopped_or_eof(
-    args: &ServeLlmArgs,
+/// Waits for `ending`, and until then answers each line of standard input with the verdict so far.
+async fn answering_lines(
     running: &RunningLlm,
     teller: &OutputWriter,
     stop: &CancellationToken,
-) {
-    if !args.listen.stop_on_stdin_eof {
-        return stop.cancelled().await;
-    }
+    ending: impl Future<Output = ExitCode>,
+) -> ExitCode {
     let mut lines = stdin::follow(stop);
+    let mut ending = pin!(ending);
     loop {
         tokio::select! {
             biased;
             Some(()) = lines.recv() => telling::verdict_so_far(teller, &running.verdict()),
-            () = stop.cancelled() => return,
+            code = &mut ending => return code,
         }
     }
 }

@@ -29,20 +29,17 @@ pub(super) fn options(
         let agent = AgentName::parse(text);
         if agent.is_none() {
             let message = format!("`--agent {text}` is not NAME or NAME@VERSION");
-            problems.push(argument(&message));
+            problems.0.push(argument(&message));
         }
         agent
     });
-    let profiles = read_profiles(&args.profiles).unwrap_or_else(|found| {
-        problems.extend(found);
-        Vec::new()
-    });
+    let profiles = problems.take(read_profiles(&args.profiles));
     if !args.workspace.is_dir() {
         let message = format!(
             "`--workspace {}` is not a directory",
             args.workspace.display()
         );
-        problems.push(argument(&message));
+        problems.0.push(argument(&message));
     }
     let (play, doubts) = options.checked()?;
     let options = LlmOptions {
@@ -51,7 +48,7 @@ pub(super) fn options(
         play,
         chunk: args.chunk,
         agent,
-        profiles,
+        profiles: profiles.unwrap_or_default(),
         strict_tools: args.strict_tools_validation,
         on_miss: args.on_miss,
         keep_going: args.keep_going,

@@ -88,15 +88,9 @@ async fn serve(
     if args.listen.stop_on_stdin_eof {
         stdin::follow(stop);
     }
-    let mut code = ExitCode::Passed;
-    match args.command.is_empty() {
-        true => stop.cancelled().await,
-        false => {
-            let variables = [("CUECARD_SERVICE_URL", url)];
-            let command = &args.command;
-            code = child::run(teller, command, &variables, environment, open_files, stop).await;
-        }
-    }
+    let variables = [("CUECARD_SERVICE_URL", url)];
+    let command = &args.command;
+    let code = child::run(teller, command, &variables, environment, open_files, stop).await;
     let verdict = running.stop().await;
     tell_verdict(teller, &verdict);
     Ok(teller.exit_code(code, verdict.passed, verdict.trace_error.as_ref()))
@@ -138,7 +132,7 @@ fn options(
     };
     if let Some(origin) = args.cors.as_deref().filter(|origin| !is_origin(origin)) {
         let message = format!("`--cors {origin}` is not an origin");
-        options.problems.push(
+        options.problems.0.push(
             Diagnostic::error(codes::ARGUMENT, message)
                 .with_help("write it as http://localhost:5173, without a path"),
         );

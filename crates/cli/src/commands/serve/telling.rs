@@ -10,7 +10,7 @@ use cuecard_runtime::run_dir::RunDir;
 use cuecard_source::value::cut;
 use serde_json::json;
 
-use super::exchange_log::ExchangeLog;
+use super::exchange_log::{ExchangeLog, document, error_of};
 use crate::commands::teller::{OutputWriter, environment, played};
 use crate::exit_code::ExitCode;
 use crate::output::{Output, counted, stdout};
@@ -107,8 +107,7 @@ pub(crate) fn planned_faults(planned: &[PlannedFault], output: &Output) -> ExitC
 
 /// Told of everything that happens, on the thread of the trace.
 pub(super) struct Watching {
-    teller: OutputWriter,
-    exchanges: ExchangeLog,
+    log: ExchangeLog,
     run_dir: Arc<RunDir>,
     /// How many requests were saved by themselves.
     n_saved: usize,
@@ -120,8 +119,7 @@ pub(super) struct Watching {
 impl Watching {
     pub(super) fn new(teller: OutputWriter, exchanges: File, run_dir: Arc<RunDir>) -> Self {
         Self {
-            teller,
-            exchanges: ExchangeLog::new(exchanges),
+            log: ExchangeLog::new(exchanges, teller),
             run_dir,
             n_saved: 0,
             sessions: HashMap::new(),
@@ -131,11 +129,11 @@ impl Watching {
 
     pub(super) fn see(&mut self, notice: &Notice) {
         match notice {
-            Notice::Finding(found) => self.teller.finding(found),
+            Notice::Finding(found) => self.log.teller.finding(found),
             Notice::Exchange(exchange) => {
                 self.keep(exchange);
-                match self.teller.is_json {
-                    true => self.exchange_line(exchange),
+                match self.log.teller.is_json {
+                    true => self.log.teller.event("exchange", document(exchange)),
                     false => self.exchange(exchange),
                 }
             }
@@ -145,7 +143,7 @@ impl Watching {
     /// Keeps the exchange in its file. A request whose calls were refused is kept by itself too: its tools are what a
     /// profile is made of.
     fn keep(&mut self, exchange: &Exchange) {
-        self.exchanges.keep(exchange, &self.teller);
+        self.log.keep(exchange);
         if exchange.outcome == "refused" && exchange.turn.is_some() && self.n_saved < MAX_SAVED {
             self.n_saved += 1;
             let name = format!("request-{}.json", exchange.number);
@@ -153,29 +151,6 @@ impl Watching {
                 .run_dir
                 .save(&name, exchange.request.to_string().as_bytes());
         }
-    }
-
-    fn exchange_line(&self, exchange: &Exchange) {
-        self.teller.event(
-            "exchange",
-            json!({
-                "number": exchange.number,
-                "dialect": exchange.dialect,
-                "path": exchange.path,
-                "lane": exchange.lane,
-                "outcome": exchange.outcome,
-                "status": exchange.status,
-                "stream": exchange.is_stream,
-                "session": exchange.session,
-                "scenario": exchange.scenario,
-                "selection": exchange.selection,
-                "turn": exchange.turn,
-                "place": exchange.place,
-                "answer": exchange.answer,
-                "faults": exchange.faults,
-                "error": exchange.error,
-            }),
-        );
     }
 
     /// What happens while it serves is progress; for machines it is the result.
@@ -191,17 +166,12 @@ impl Watching {
             let selection = exchange.selection.as_deref().unwrap_or_default();
             let scenario = exchange.scenario.as_deref().unwrap_or_default();
             let client = exchange.headers["user-agent"].as_str().unwrap_or_default();
-            self.teller.progress(&format!(
+            self.log.teller.progress(&format!(
                 "session {number}  {scenario}  ({selection})   {}",
                 cut(client, 40)
             ));
             self.current = Some(session.clone());
         }
-        let form = if exchange.is_stream {
-            "stream"
-        } else {
-            "plain"
-        };
         let turn = match exchange.turn {
             Some(turn) if exchange.lane == "main" => format!("turn {turn}"),
             _ => exchange.lane.to_owned(),
@@ -212,21 +182,12 @@ impl Watching {
             ("miss", ..) => "miss".to_owned(),
             ("cut", ..) => "cut off: the client or the run ended first".to_owned(),
             (_, Some(answer), None) => answer.clone(),
-            (_, _, error) => {
-                let error = error.as_deref().unwrap_or_default();
-                let first = error.lines().next().unwrap_or_default();
-                format!("{} {}", exchange.status, cut(first, 60))
-            }
+            _ => error_of(exchange),
         };
         let what = match exchange.faults.is_empty() {
             true => what,
             false => format!("{what}, but {}", exchange.faults.join(", ")),
         };
-        self.teller.progress(&format!(
-            "  {turn:<7} {} {what:<46} {:<9} {form:<6} {} ms",
-            self.teller.mark(is_good),
-            exchange.dialect,
-            exchange.due_ms
-        ));
+        self.log.line(exchange, &turn, is_good, (&what, ""));
     }
 }

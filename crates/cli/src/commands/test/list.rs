@@ -11,6 +11,9 @@ use crate::args::TestArgs;
 use crate::exit_code::ExitCode;
 use crate::output::{self, Output, stdout};
 
+/// What the list says of a scenario instead of where the trace of a test comes from.
+const SCENARIO: &str = "scenario";
+
 pub(super) fn run(
     args: &TestArgs,
     files: &[TestFile],
@@ -21,30 +24,25 @@ pub(super) fn run(
     let mut documents: Vec<Json> = Vec::new();
     let mut n_shown = 0;
     for file in files {
-        match read_case(file) {
-            CaseFile::Case(case, _) if selection.holds(&case) => {
-                n_shown += 1;
-                match args.json {
-                    true => documents.push(document(&case)),
-                    false => stdout(&line(&case, false, output)),
-                }
+        let (case, source) = match read_case(file) {
+            CaseFile::Case(case, _) => {
+                let source = source_of(&case.input);
+                (case, source)
             }
-            CaseFile::Scenario(case) if selection.holds(&case) => {
-                n_shown += 1;
-                match args.json {
-                    true => documents.push(json!({
-                        "id": case.id, "title": case.title, "file": case.source.name(), "tags": [], "source": "scenario",
-                    })),
-                    false => stdout(&line(&case, true, output)),
-                }
-            }
-            CaseFile::Case(..) | CaseFile::Scenario(_) => {}
+            CaseFile::Scenario(case) => (case, SCENARIO),
             CaseFile::Invalid(diagnostics) => {
                 exit = ExitCode::Invalid;
                 output.diagnostics(&diagnostics);
-                if args.json {
-                    documents.push(json!({"file": file.path.display().to_string(), "error": diagnostics.first().map(|error| error.message.as_str())}));
-                }
+                let error = diagnostics.first().map(|error| error.message.as_str());
+                documents.push(json!({"file": file.path.display().to_string(), "error": error}));
+                continue;
+            }
+        };
+        if selection.holds(&case) {
+            n_shown += 1;
+            match args.json {
+                true => documents.push(document(&case, source)),
+                false => stdout(&line(&case, source, output)),
             }
         }
     }
@@ -65,9 +63,12 @@ pub(super) fn run(
 }
 
 /// A line for a test. A scenario has no id but its file.
-fn line(case: &TestCase, is_scenario: bool, output: &Output) -> String {
+fn line(case: &TestCase, source: &str, output: &Output) -> String {
     let style = output.stdout;
-    let id = if is_scenario { &case.title } else { &case.id };
+    let id = match source {
+        SCENARIO => &case.title,
+        _ => &case.id,
+    };
     let mut line = style.strong(&printable(id));
     if case.title != *id {
         line.push_str(&format!("   {}", printable(&case.title)));
@@ -78,19 +79,23 @@ fn line(case: &TestCase, is_scenario: bool, output: &Output) -> String {
     format!("{line}   {}\n", style.faint(case.source.name()))
 }
 
-fn document(case: &TestCase) -> Json {
+fn document(case: &TestCase, source: &str) -> Json {
     json!({
         "id": case.id,
         "title": case.title,
         "file": case.source.name(),
         "tags": case.tags,
         "assertions": case.assertions.len(),
-        "source": match case.input {
-            TraceInput::ReplayBundle { .. } => "replay",
-            TraceInput::Live { .. } => "live",
-            TraceInput::Play { .. } => "play",
-            TraceInput::TraceFile { .. } => "trace_file",
-            TraceInput::Transcript { .. } => "transcript",
-        },
+        "source": source,
     })
+}
+
+fn source_of(input: &TraceInput) -> &'static str {
+    match input {
+        TraceInput::ReplayBundle { .. } => "replay",
+        TraceInput::Live { .. } => "live",
+        TraceInput::Play { .. } => "play",
+        TraceInput::TraceFile { .. } => "trace_file",
+        TraceInput::Transcript { .. } => "transcript",
+    }
 }

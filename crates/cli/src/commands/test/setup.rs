@@ -16,7 +16,7 @@ use cuecard_tool_call::script::Given;
 use super::reports;
 use crate::args::TestArgs;
 use crate::commands::run::which_agent;
-use crate::context::Stop;
+use crate::context::{Problems, Stop};
 use crate::inputs;
 use crate::output_files::check_overwriting;
 
@@ -37,23 +37,24 @@ pub(super) fn plan(
     environment: &[(OsString, OsString)],
     clock: &Clock,
 ) -> Result<(Plan, Vec<Diagnostic>), Stop> {
-    let mut found = Vec::new();
+    let mut found = Problems::default();
     let mut selection = Selection {
         filters: Vec::new(),
         tags: args.tags.clone(),
     };
     for text in &args.filters {
-        match Filter::new(text) {
-            Ok(filter) => selection.filters.push(filter),
-            Err(error) => found.push(argument(format!(
-                "`--filter {text}` is not a regular expression: {}",
-                last_line(&error.to_string())
-            ))),
-        }
+        let filter = Filter::new(text).map_err(|error| {
+            let error = error.to_string();
+            let reason = last_line(&error);
+            argument(format!(
+                "`--filter {text}` is not a regular expression: {reason}"
+            ))
+        });
+        selection.filters.extend(found.take(filter));
     }
     let shard = args.shard.as_deref().map(Shard::new);
     if let (Some(None), Some(text)) = (shard, &args.shard) {
-        found.push(
+        found.0.push(
             argument(format!("`--shard {text}` is not a valid shard")).with_help(
                 "write --shard I/N with I from 1 to N: `--shard 1/3`, `--shard 2/3`, `--shard 3/3`",
             ),
@@ -63,57 +64,52 @@ pub(super) fn plan(
         .jobs
         .is_some_and(|jobs| !(1..=MOST_JOBS).contains(&jobs))
     {
-        found.push(argument(format!(
+        found.0.push(argument(format!(
             "`--jobs` must be a number from 1 to {MOST_JOBS}"
         )));
     }
-    found.extend(inputs::bad_speed(args.speed.speed));
+    found.0.extend(inputs::bad_speed(args.speed.speed));
     let (mut files, mut n_on_stdout) = (Vec::new(), 0);
     for report in &args.reports {
-        match reports::parse(report, args.json) {
-            Ok((_, Some(file))) => files.push(file),
-            Ok((_, None)) => n_on_stdout += 1,
-            Err(diagnostic) => found.push(diagnostic),
+        match found.take(reports::parse(report, args.json)) {
+            Some((_, Some(file))) => files.push(file),
+            Some((_, None)) => n_on_stdout += 1,
+            None => {}
         }
     }
     if n_on_stdout > 1 {
         let message = format!("{n_on_stdout} reports would be written to standard output");
-        found.push(argument(message).with_help("write all but one to a file: --report KIND:FILE"));
+        found
+            .0
+            .push(argument(message).with_help("write all but one to a file: --report KIND:FILE"));
     }
     let paths = super::paths(args);
     let read = paths.iter().chain(&args.variables.env.env_file);
     let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
-    found.extend(check_overwriting(files.iter().map(PathBuf::as_path), &read).err());
+    found.take(check_overwriting(files.iter().map(PathBuf::as_path), &read));
     if args
         .min_score
         .is_some_and(|score| !(0.0..=100.0).contains(&score))
     {
-        found.push(argument(
+        found.0.push(argument(
             "`--min-score` must be a percentage from 0 to 100".to_owned(),
         ));
     }
-    let timeout = match inputs::seconds("--timeout", args.timeout) {
-        Ok((timeout, warning)) => {
-            found.extend(warning);
-            timeout
-        }
-        Err(diagnostic) => {
-            found.push(diagnostic);
-            None
-        }
-    };
+    let timeout = found.take(inputs::seconds("--timeout", args.timeout));
+    let timeout = timeout.and_then(|(timeout, warning)| {
+        found.0.extend(warning);
+        timeout
+    });
     let variables = inputs::variables_of(&args.variables, environment);
-    found.extend(variables.diagnostics);
+    found.0.extend(variables.diagnostics);
     let of_file = variables.of_file.into_iter();
     let live_environment = of_file.map(|(name, value)| (name.into(), value.into()));
     let live_environment = live_environment.collect();
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
-    let policy = match inputs::policy(&args.safety, args.out.as_deref(), &working_directory) {
-        Ok(policy) if !any_error(&found) => policy,
-        policy => {
-            found.extend(policy.err());
-            return Err(Stop::invalid(found));
-        }
+    let policy = inputs::policy(&args.safety, args.out.as_deref(), &working_directory);
+    let policy = found.take(policy).filter(|_| !any_error(&found.0));
+    let Some(policy) = policy else {
+        return Err(Stop::invalid(found.0));
     };
     let agent = which_agent(&args.agent, &[], &working_directory);
     let agent = agent.map_err(Stop::invalid)?;
@@ -170,7 +166,7 @@ pub(super) fn plan(
         shard: shard.flatten(),
         jobs,
     };
-    Ok((plan, found))
+    Ok((plan, found.0))
 }
 
 /// What a parser says last, which is what it means.
