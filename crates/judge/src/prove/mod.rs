@@ -17,6 +17,7 @@ mod names;
 mod naming;
 mod order;
 mod outline;
+mod pairs;
 mod pieces;
 mod proof;
 mod reading;
@@ -41,8 +42,9 @@ use self::proof::{Proof, Prover};
 use self::sources::{ResultOf, Sources};
 use self::text::{Language, language};
 
-pub(crate) use self::data::{month, number_word, weekday};
+pub(crate) use self::data::{is_function_word, month, number_word, weekday};
 pub(crate) use self::keys::is_search;
+pub(crate) use self::names::stands_in;
 pub(crate) use self::proof::Verdict as ProofVerdict;
 pub(crate) use self::reading::{
     DROPPING, Sentence, SpanKind, claiming, has_verb, is_denied, lines_of, mention, mentions,

@@ -9,11 +9,12 @@ use super::derived::invented;
 use super::facts::{Fact, Value, Word, read};
 use super::order::{has, has_same_roles, lacking};
 use super::outline::LineKind;
-use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
+use super::pairs::{Pairs, pairs, signed};
+use super::pieces::{Piece, Pieces, enumeration, has_verb, parts as parts_of_clause, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
 use super::sources::{Field, Passage, Sources, stems};
-use super::text::{Language, clauses, is_title, language as text_language, pattern};
+use super::text::{Language, clauses, fold, is_title, language as text_language, pattern};
 use cuecard_source::value::cut;
 
 /// What is known of a claim.
@@ -123,7 +124,8 @@ impl Prover<'_> {
         if is_lead && self.sources.is_value(&read(&claim.text, language, false)) {
             return Proof::new(Supported, "it leads to what hangs under it");
         }
-        let whole = pieces(&claim.text, language, names).whole;
+        let text = self.sources.with_words(&fold(&claim.text)).into_owned();
+        let whole = pieces(&text, language, names).whole;
         let is_below =
             |fact: &&Fact| fact.number() == Some(claim.n_below as f64) && claim.n_below > 0;
         let invented: Vec<Proof> = whole
@@ -140,14 +142,19 @@ impl Prover<'_> {
         if let Some(refuted) = invented.iter().find(|proof| proof.is(Refuted)) {
             return refuted.clone();
         }
+        if let Some(pairs) = pairs(&text).or_else(|| signed(&text)) {
+            let proof = self.prove_pairs(&pairs, &carried, names);
+            let open = invented.into_iter().next().filter(|_| proof.is(Supported));
+            return open.unwrap_or(proof);
+        }
         if whole.words.is_empty() && whole.facts.is_empty() && !hangs {
             return self.of_nothing(&whole);
         }
-        let mut said = self.sources.namings(&claim.text);
+        let mut said = self.sources.namings(&text);
         said.extend(&naming);
-        let parts = clauses(&claim.text, language);
+        let parts = clauses(&text, language);
         if parts.len() > 1 {
-            let taken = self.with_names(pieces(&claim.text, language, names));
+            let taken = self.with_names(pieces(&text, language, names));
             let proof = self.prove_parts(&with(taken, &carried), names, &said);
             if proof.is(Supported) {
                 return proof;
@@ -214,6 +221,9 @@ impl Prover<'_> {
         {
             return first.clone();
         }
+        if let Some(proof) = self.prove_each(&text, &carried, names) {
+            return proof;
+        }
         if let Some(first) = invented.into_iter().next() {
             return first;
         }
@@ -224,6 +234,98 @@ impl Prover<'_> {
         }
         let open = proofs.into_iter().find(|proof| proof.is(Unproven));
         open.unwrap_or_else(|| Proof::new(Unproven, "not proved"))
+    }
+
+    /// Pairs of keys and values: they are of what is named before them, or all of one record.
+    fn prove_pairs(&self, pairs: &Pairs, carried: &Carried, names: bool) -> Proof {
+        let language = self.language();
+        let lead = read(&pairs.lead, language, false);
+        let mut above = carried.clone();
+        above.words.extend(lead.words.iter().map(Word::carried));
+        let facts = lead.facts.iter().filter(|fact| !fact.is_name());
+        above.facts.extend(facts.map(Fact::carried));
+        above.hangs = true;
+        let items = pairs
+            .pairs
+            .iter()
+            .map(|pair| pieces(pair, language, names).whole);
+        let taken = Pieces {
+            whole: Piece::default(),
+            items: items.collect(),
+        };
+        let items = with(self.with_names(taken), &above).items;
+        let naming = |text: &str| !self.sources.namings(text).is_empty();
+        let is_named = !above.words.is_empty()
+            || !above.facts.is_empty()
+            || pairs.pairs.iter().all(|pair| naming(pair));
+        let has_all = |idx: &usize| {
+            !self.sources.records[*idx].is_stale
+                && items
+                    .iter()
+                    .all(|item| matches!(self.by_record(item, *idx), ByRecord::Supported(_)))
+        };
+        if let Some(idx) = (0..self.sources.records.len()).find(has_all) {
+            let shown = quoted(&pairs.pairs.join(", "));
+            return Proof::new(Supported, shown).of(Some(self.sources.records[idx].event));
+        }
+        let said: Vec<&str> = pairs
+            .pairs
+            .iter()
+            .chain([&pairs.lead])
+            .flat_map(|text| self.sources.namings(text))
+            .collect();
+        let proofs: Vec<Proof> = items
+            .iter()
+            .map(|item| self.prove_part(item, &said, false))
+            .collect();
+        let found = |verdict| proofs.iter().find(move |proof| proof.is(verdict));
+        match found(Refuted).or_else(|| found(Unproven)) {
+            Some(worst) => worst.clone(),
+            None if !is_named && items.iter().any(|item| self.is_in_record(item)) => {
+                Proof::new(Unproven, "no single entry has all of it")
+            }
+            None => proofs[0].clone(),
+        }
+    }
+
+    /// Parts of a sentence that name a record each, and what they say of it: `Ann is in Oslo, Bob in Rome`.
+    fn prove_each(&self, text: &str, carried: &Carried, names: bool) -> Option<Proof> {
+        let mut groups: Vec<&str> = Vec::new();
+        for part in parts_of_clause(text) {
+            let (last, at) = (
+                groups.last_mut(),
+                part.as_ptr() as usize - text.as_ptr() as usize,
+            );
+            let is_named = |text: &str| !self.sources.namings(text).is_empty();
+            match last {
+                Some(last) if !(is_named(part) && is_named(last)) => {
+                    let start = last.as_ptr() as usize - text.as_ptr() as usize;
+                    *last = &text[start..at + part.len()];
+                }
+                _ => groups.push(part),
+            }
+        }
+        let pieces = groups
+            .iter()
+            .map(|group| pieces(group, self.language(), names));
+        let pieces: Vec<Pieces> = pieces.map(|taken| with(taken, carried)).collect();
+        // `Ann is not in Oslo, Bob in Rome` may deny both.
+        let is_open = |(nth, group): (usize, &&str)| nth > 0 && !has_verb(group);
+        let may_deny = pieces.first().is_some_and(|first| first.whole.is_denied);
+        if groups.len() < 2 || (may_deny && groups.iter().enumerate().any(is_open)) {
+            return None;
+        }
+        let proofs = groups.iter().zip(&pieces).map(|(group, taken)| {
+            self.prove_part(&taken.whole, &self.sources.namings(group), false)
+        });
+        let proofs: Vec<Proof> = proofs.collect();
+        let are_all = proofs.iter().all(|proof| proof.is(Supported));
+        are_all.then(|| proofs[0].clone())
+    }
+
+    fn is_in_record(&self, piece: &Piece) -> bool {
+        let mut records = 0..self.sources.records.len();
+        records.any(|idx| matches!(self.by_record(piece, idx), ByRecord::Supported(_)))
     }
 
     /// A piece without facts and words.
@@ -276,12 +378,20 @@ impl Prover<'_> {
             }
             let said = read(&above.text, language, false);
             // A cell is of its row and column, and what hangs under a value is of what has it.
-            let is_value = above.part == Part::HeadCell || self.sources.is_value(&said);
+            let is_value = match above.part {
+                Part::HeadCell => true,
+                Part::Key if self.sources.is_key(&above.text) => true,
+                Part::Key => continue,
+                Part::Head => self.sources.is_value(&said),
+                Part::Before => false,
+            };
             // What counts or quantifies is said of all that hangs there.
             let is_proved = above.part == Part::Head && proved.contains(&above.line);
             let facts = said.facts.iter().filter(|fact| {
                 let names = matches!(fact.value, Value::Id(_) | Value::Date(_));
-                let is_count = fact.number().is_some() && fact.unit.is_none();
+                // `Day 1` is no count.
+                let is_label = fact.at > 0 && fact.glue.is_adjacent;
+                let is_count = fact.number().is_some() && fact.unit.is_none() && !is_label;
                 is_value || names || (is_proved && !is_count)
             });
             let facts: Vec<Fact> = facts.map(Fact::carried).collect();

@@ -1,5 +1,6 @@
 //! What results say: passages of texts, and records with fields.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use super::order::lacking;
 use super::outline::{LineKind, outline};
 use super::pieces::{Piece, piece};
 use super::same::{Same, same};
-use super::shapes::{opened, records_of, without_tables};
+use super::shapes::{log_entry, opened, records_of, without_tables};
 use super::text::{Language, clauses, fold, language, pattern, plain, sentences};
 
 /// So many passages and fields of all results are read.
@@ -95,6 +96,8 @@ pub(super) struct Field {
     pub(super) denials: BTreeMap<String, Vec<i64>>,
     pub(super) kind: FieldKind,
     pub(super) roles: Roles,
+    /// What each text of the value says, in its order.
+    pub(super) items: Vec<Said>,
 }
 
 /// An object of a result.
@@ -174,6 +177,8 @@ pub(super) struct Sources {
     pub(super) blank_names: BTreeSet<String>,
     /// Keys whose values tell records apart, with the groups of these records.
     pub(super) telling_keys: HashMap<String, Vec<Vec<String>>>,
+    /// Keys and values such as `dark_mode`, which are told as words, too.
+    snakes: HashSet<String>,
     /// The ways to objects and lists, by the words of their keys.
     ways: HashMap<String, BTreeSet<Vec<String>>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
@@ -271,9 +276,9 @@ impl Sources {
             sources.know(text);
         }
         for arguments in arguments {
-            leaves("", arguments, &mut |_, leaf| {
+            leaves("", arguments, &mut |key, leaf| {
                 if sources.known.len() < MOST_KNOWN {
-                    sources.know(&shown(leaf));
+                    sources.know(&with_unit(key, leaf, &shown(leaf), None, false));
                 }
             });
         }
@@ -450,6 +455,14 @@ impl Sources {
                 .text
                 .trim_start_matches("[x] ")
                 .trim_start_matches("[X] ");
+            let (under, text) = match log_entry(text).filter(|_| is_result) {
+                Some((stamp, entry)) => {
+                    let under = Rc::new(under.plus(stamp, own));
+                    self.unit(entry, &under, record);
+                    (under, entry)
+                }
+                None => (under, text),
+            };
             let parts = clauses(text, own).into_iter();
             let parts = parts.map(|part| (part, read(part, own, false)));
             let mut parts: Vec<(&str, Said)> = parts.collect();
@@ -572,7 +585,17 @@ impl Sources {
             }
             _ => {}
         }
-        let written = shown(value);
+        pattern!(SNAKE, r"^[a-z]+(?:_[a-z]+)+$");
+        let mut written = shown(value);
+        for name in [key, &written]
+            .into_iter()
+            .filter(|name| SNAKE.is_match(name))
+        {
+            self.snakes.insert(name.to_owned());
+        }
+        if SNAKE.is_match(&written) {
+            written = key_text(&written);
+        }
         let text = with_unit(key, value, &written, unit, has_maximum);
         let said = read(&text, own, false);
         let (head, tail) = text.split_once(": ").unwrap_or((&words, &text));
@@ -593,7 +616,11 @@ impl Sources {
             Json::Array(_) => FieldKind::List,
             _ => FieldKind::Text,
         };
+        // A question states nothing, nor does what was searched for.
+        let is_asked = !is_naming(key) && written.trim_end().ends_with('?');
+        let is_search_text = matches!(key, "q" | "query" | "search" | "search_term");
         let has_value = matches!(kind, FieldKind::Text | FieldKind::List);
+        let has_value = has_value && !is_asked && !is_search_text;
         let of_value = read(tail, own, false);
         let is_name = is_naming(key) && value.is_string();
         if is_name {
@@ -610,6 +637,7 @@ impl Sources {
             kind,
             roles: said.roles,
             text: text.clone(),
+            items: Vec::new(),
         };
         let n_numbers = said
             .facts
@@ -631,9 +659,34 @@ impl Sources {
                 .into_iter()
                 .filter(|fact| !fact.is_zero())
                 .collect();
+            field.items = match value {
+                Json::Array(items) => items
+                    .iter()
+                    .map(|item| read(&shown(item), own, false))
+                    .collect(),
+                _ => vec![of_value.clone()],
+            };
             field.words = of_value.words.into_iter().map(|word| word.stem).collect();
         }
         self.records[record].fields.push(field);
+    }
+
+    /// A text with the words of the keys and values that are written as `dark_mode`.
+    pub(super) fn with_words<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        pattern!(SNAKE, r"\b[a-z]+(?:_[a-z]+)+\b");
+        SNAKE.replace_all(text, |found: &regex::Captures<'_>| {
+            match self.snakes.contains(&found[0]) {
+                true => key_text(&found[0]),
+                false => found[0].to_owned(),
+            }
+        })
+    }
+
+    /// Whether a text is the key of a field, and nothing else.
+    pub(super) fn is_key(&self, text: &str) -> bool {
+        let keys = stems(text, self.own_language());
+        let mut fields = self.records.iter().flat_map(|record| &record.fields);
+        !keys.is_empty() && fields.any(|field| field.keys == keys)
     }
 
     /// All fields of a record and of those around it. The age of somebody is no age of what lies within: a key that the record
