@@ -9,8 +9,8 @@ use super::derived::invented;
 use super::facts::{Fact, Value, Word, read};
 use super::order::{has, has_same_roles, lacking};
 use super::outline::LineKind;
-use super::pairs::{Pairs, pairs, signed};
-use super::pieces::{Piece, Pieces, enumeration, has_verb, parts as parts_of_clause, pieces};
+use super::pairs::{pairs, signed};
+use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
 use super::sources::{Field, Passage, Sources, stems};
@@ -58,15 +58,15 @@ use Verdict::{Refuted, Supported, Unproven};
 
 /// What a claim takes from the lines above it, and from the clauses before.
 #[derive(Debug, Clone, Default)]
-struct Carried {
-    facts: Vec<Fact>,
-    words: Vec<Word>,
+pub(super) struct Carried {
+    pub(super) facts: Vec<Fact>,
+    pub(super) words: Vec<Word>,
     /// Whether a line above denies what hangs under it: `Not tested:`.
     is_denied: bool,
     /// Whether a name among them denies: `Login does not work`.
     has_denying_name: bool,
     /// Whether they are of lines above.
-    hangs: bool,
+    pub(super) hangs: bool,
 }
 
 /// Proves claims by the sources.
@@ -236,98 +236,6 @@ impl Prover<'_> {
         open.unwrap_or_else(|| Proof::new(Unproven, "not proved"))
     }
 
-    /// Pairs of keys and values: they are of what is named before them, or all of one record.
-    fn prove_pairs(&self, pairs: &Pairs, carried: &Carried, names: bool) -> Proof {
-        let language = self.language();
-        let lead = read(&pairs.lead, language, false);
-        let mut above = carried.clone();
-        above.words.extend(lead.words.iter().map(Word::carried));
-        let facts = lead.facts.iter().filter(|fact| !fact.is_name());
-        above.facts.extend(facts.map(Fact::carried));
-        above.hangs = true;
-        let items = pairs
-            .pairs
-            .iter()
-            .map(|pair| pieces(pair, language, names).whole);
-        let taken = Pieces {
-            whole: Piece::default(),
-            items: items.collect(),
-        };
-        let items = with(self.with_names(taken), &above).items;
-        let naming = |text: &str| !self.sources.namings(text).is_empty();
-        let is_named = !above.words.is_empty()
-            || !above.facts.is_empty()
-            || pairs.pairs.iter().all(|pair| naming(pair));
-        let has_all = |idx: &usize| {
-            !self.sources.records[*idx].is_stale
-                && items
-                    .iter()
-                    .all(|item| matches!(self.by_record(item, *idx), ByRecord::Supported(_)))
-        };
-        if let Some(idx) = (0..self.sources.records.len()).find(has_all) {
-            let shown = quoted(&pairs.pairs.join(", "));
-            return Proof::new(Supported, shown).of(Some(self.sources.records[idx].event));
-        }
-        let said: Vec<&str> = pairs
-            .pairs
-            .iter()
-            .chain([&pairs.lead])
-            .flat_map(|text| self.sources.namings(text))
-            .collect();
-        let proofs: Vec<Proof> = items
-            .iter()
-            .map(|item| self.prove_part(item, &said, false))
-            .collect();
-        let found = |verdict| proofs.iter().find(move |proof| proof.is(verdict));
-        match found(Refuted).or_else(|| found(Unproven)) {
-            Some(worst) => worst.clone(),
-            None if !is_named && items.iter().any(|item| self.is_in_record(item)) => {
-                Proof::new(Unproven, "no single entry has all of it")
-            }
-            None => proofs[0].clone(),
-        }
-    }
-
-    /// Parts of a sentence that name a record each, and what they say of it: `Ann is in Oslo, Bob in Rome`.
-    fn prove_each(&self, text: &str, carried: &Carried, names: bool) -> Option<Proof> {
-        let mut groups: Vec<&str> = Vec::new();
-        for part in parts_of_clause(text) {
-            let (last, at) = (
-                groups.last_mut(),
-                part.as_ptr() as usize - text.as_ptr() as usize,
-            );
-            let is_named = |text: &str| !self.sources.namings(text).is_empty();
-            match last {
-                Some(last) if !(is_named(part) && is_named(last)) => {
-                    let start = last.as_ptr() as usize - text.as_ptr() as usize;
-                    *last = &text[start..at + part.len()];
-                }
-                _ => groups.push(part),
-            }
-        }
-        let pieces = groups
-            .iter()
-            .map(|group| pieces(group, self.language(), names));
-        let pieces: Vec<Pieces> = pieces.map(|taken| with(taken, carried)).collect();
-        // `Ann is not in Oslo, Bob in Rome` may deny both.
-        let is_open = |(nth, group): (usize, &&str)| nth > 0 && !has_verb(group);
-        let may_deny = pieces.first().is_some_and(|first| first.whole.is_denied);
-        if groups.len() < 2 || (may_deny && groups.iter().enumerate().any(is_open)) {
-            return None;
-        }
-        let proofs = groups.iter().zip(&pieces).map(|(group, taken)| {
-            self.prove_part(&taken.whole, &self.sources.namings(group), false)
-        });
-        let proofs: Vec<Proof> = proofs.collect();
-        let are_all = proofs.iter().all(|proof| proof.is(Supported));
-        are_all.then(|| proofs[0].clone())
-    }
-
-    fn is_in_record(&self, piece: &Piece) -> bool {
-        let mut records = 0..self.sources.records.len();
-        records.any(|idx| matches!(self.by_record(piece, idx), ByRecord::Supported(_)))
-    }
-
     /// A piece without facts and words.
     fn of_nothing(&self, piece: &Piece) -> Proof {
         match (self.language(), piece.is_denied) {
@@ -413,7 +321,7 @@ impl Prover<'_> {
     }
 
     /// An item that names no record keeps what named one before it: of "Ana: 14 seats, balance $35", of Ana.
-    fn with_names(&self, mut taken: Pieces) -> Pieces {
+    pub(super) fn with_names(&self, mut taken: Pieces) -> Pieces {
         let mut current: Vec<&str> = Vec::new();
         for item in &mut taken.items {
             let here = self.sources.namings(&item.text);
@@ -482,7 +390,7 @@ impl Prover<'_> {
 
     /// One piece of a claim. With `has_rivals` it has several facts of one kind, and only what has all of them in its order
     /// proves it.
-    fn prove_part(&self, piece: &Piece, said: &[&str], has_rivals: bool) -> Proof {
+    pub(super) fn prove_part(&self, piece: &Piece, said: &[&str], has_rivals: bool) -> Proof {
         if piece.facts.is_empty() && piece.words.is_empty() {
             return self.of_nothing(piece);
         }
@@ -797,7 +705,7 @@ fn is_general(piece: &Piece) -> bool {
 }
 
 /// Puts what hangs above a claim before its pieces.
-fn with(mut taken: Pieces, carried: &Carried) -> Pieces {
+pub(super) fn with(mut taken: Pieces, carried: &Carried) -> Pieces {
     for piece in taken.all_mut() {
         let has_id = piece.facts.iter().any(Fact::is_id);
         let facts = carried

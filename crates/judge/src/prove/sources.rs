@@ -1,6 +1,5 @@
 //! What results say: passages of texts, and records with fields.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -11,7 +10,6 @@ use super::data::{SIGN_VALUES, TRUE_VALUES, UNIT_KEYS};
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
 use super::keys::{is_naming, is_search, key_text, with_unit};
 use super::names::Names;
-use super::order::lacking;
 use super::outline::{LineKind, outline};
 use super::pieces::{Piece, piece};
 use super::same::{Same, same};
@@ -178,7 +176,7 @@ pub(super) struct Sources {
     /// Keys whose values tell records apart, with the groups of these records.
     pub(super) telling_keys: HashMap<String, Vec<Vec<String>>>,
     /// Keys and values such as `dark_mode`, which are told as words, too.
-    snakes: HashSet<String>,
+    pub(super) snakes: HashSet<String>,
     /// The ways to objects and lists, by the words of their keys.
     ways: HashMap<String, BTreeSet<Vec<String>>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
@@ -340,7 +338,7 @@ impl Sources {
     }
 
     /// The language in which keys and short values are read.
-    fn own_language(&self) -> Option<Language> {
+    pub(super) fn own_language(&self) -> Option<Language> {
         Some(self.language.unwrap_or(Language::English))
     }
 
@@ -671,24 +669,6 @@ impl Sources {
         self.records[record].fields.push(field);
     }
 
-    /// A text with the words of the keys and values that are written as `dark_mode`.
-    pub(super) fn with_words<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        pattern!(SNAKE, r"\b[a-z]+(?:_[a-z]+)+\b");
-        SNAKE.replace_all(text, |found: &regex::Captures<'_>| {
-            match self.snakes.contains(&found[0]) {
-                true => key_text(&found[0]),
-                false => found[0].to_owned(),
-            }
-        })
-    }
-
-    /// Whether a text is the key of a field, and nothing else.
-    pub(super) fn is_key(&self, text: &str) -> bool {
-        let keys = stems(text, self.own_language());
-        let mut fields = self.records.iter().flat_map(|record| &record.fields);
-        !keys.is_empty() && fields.any(|field| field.keys == keys)
-    }
-
     /// All fields of a record and of those around it. The age of somebody is no age of what lies within: a key that the record
     /// has, too, counts further out only where its own value `is_said`.
     pub(super) fn fields(&self, record: usize, is_said: impl Fn(&Field) -> bool) -> Vec<&Field> {
@@ -756,55 +736,6 @@ impl Sources {
         };
         let mut said = fields.iter().filter(|field| field.words.contains(stem));
         said.any(|field| is_own(field) || !is_of_other())
-    }
-
-    /// Whether a line says nothing but values of one record, or what is true of it or not.
-    pub(super) fn is_value(&self, said: &Said) -> bool {
-        let has_all = |record: usize| {
-            let fields = self.fields(record, |_| true);
-            let header = &self.records[record].header.words;
-            let is_value = |stem: &str| {
-                fields.iter().any(|field| {
-                    let is_sign = matches!(field.kind, FieldKind::True | FieldKind::Falsy);
-                    field.words.contains(stem) || (is_sign && field.keys.contains(stem))
-                })
-            };
-            let says = |word: &Word| {
-                lacking(std::slice::from_ref(word), &is_value, self.language)
-                    .0
-                    .is_empty()
-            };
-            // `Unpaid invoices`, and `State: open`
-            let names = |word: &Word| {
-                header.contains(&word.stem)
-                    || fields.iter().any(|field| field.keys.contains(&word.stem))
-            };
-            let has_word = |word: &Word| says(word) || names(word);
-            let has_value = !said.facts.is_empty() || said.words.iter().any(says);
-            let has_fact = |claim: &Fact| {
-                let mut facts = fields.iter().flat_map(|field| &field.facts);
-                facts.any(|fact| same(claim, fact) == Same::Yes)
-            };
-            has_value && said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
-        };
-        !(said.words.is_empty() && said.facts.is_empty()) && (0..self.records.len()).any(has_all)
-    }
-
-    /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.
-    pub(super) fn denials_in_names(&self, text: &str) -> usize {
-        let own = |text: &str| read(text, self.language, false).n_denials();
-        let names = self.titles_in(text).into_iter();
-        let names: Vec<&str> = names.filter(|name| own(name) > 0).collect();
-        let mut bare = fold(text);
-        for name in &names {
-            while let Some(at) = bare.to_ascii_lowercase().find(name) {
-                bare.replace_range(at..at + name.len(), " name ");
-            }
-        }
-        match names.is_empty() {
-            true => 0,
-            false => own(text).saturating_sub(own(&bare)),
-        }
     }
 
     /// All facts of results and of what the user stated, with those of headers.

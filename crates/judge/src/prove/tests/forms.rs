@@ -91,6 +91,25 @@ fn pairs_are_told_one_by_one() {
     ]);
 }
 
+/// What is said of several holds of each, and names alone say nothing.
+#[test]
+fn several_names_share_what_is_said() {
+    let sensors = || {
+        json!([
+            {"name": "S-12", "room": "attic", "calibrated": true},
+            {"name": "S-24", "room": "lobby", "calibrated": false},
+            {"name": "S-35", "room": "attic", "calibrated": true},
+        ])
+    };
+    check(&[
+        (sensors(), "S-12 and S-24 are not calibrated.", false),
+        (sensors(), "S-12 and S-24 are calibrated.", false),
+        (sensors(), "S-12 and S-35 are calibrated.", true),
+        (sensors(), "S-12 is in the attic, S-24 in the lobby.", true),
+        (sensors(), "S-12 is in the attic, S-24 in the attic.", false),
+    ]);
+}
+
 /// Grades, months, the ends of ranges and lines of logs.
 #[test]
 fn values_of_other_forms_are_read() {
