@@ -1,16 +1,14 @@
 //! What the results of tools say word for word: texts, addresses and names that an answer may cite.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use cuecard_source::value::{Json, as_text};
 use cuecard_trace::{Event, EventData, ToolResult};
 
 use super::View;
-use super::text::{
-    Language, NameSpan, dois, domains, emails, fold, host_of, normal_url, plain, urls, words,
-};
+use super::text::{domains, fold, host_of, normal_url, plain, urls, words};
 use crate::model::ToolPattern;
-use crate::prove::is_search;
+use crate::prove::{is_function_word, is_search, stands_in};
 
 /// Words of a name may have so many others between them.
 const FARTHEST_NEIGHBOUR: usize = 3;
@@ -130,27 +128,18 @@ pub(crate) struct Facts {
     literal: String,
     urls: HashSet<String>,
     hosts: HashSet<String>,
-    emails: HashSet<String>,
-    dois: HashSet<String>,
-    /// Where each word stands, in lower case.
-    words: HashMap<String, Vec<usize>>,
-    keys: BTreeSet<String>,
-    /// How many words were read, and gaps between texts.
-    at: usize,
-    /// The words of the tools' names.
-    tools: BTreeSet<String>,
+    /// Keys, and the words of the tools' names.
+    names: HashSet<String>,
 }
 
 impl Facts {
     pub(crate) fn of(sources: &[Source<'_>]) -> Self {
         let mut facts = Self::default();
         for source in sources {
-            let tool = source.tool.to_lowercase();
-            let parts = tool.split(|letter: char| !letter.is_alphanumeric());
-            facts
-                .tools
-                .extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
-            facts.keys.extend(source.keys.iter().cloned());
+            let tool = words(source.tool).map(|word| word.text);
+            let tool = tool.flat_map(|word| word.split('_'));
+            facts.names.extend(tool.map(str::to_lowercase));
+            facts.names.extend(source.keys.iter().cloned());
             for text in &source.texts {
                 facts.read(text);
             }
@@ -164,21 +153,9 @@ impl Facts {
             self.urls.insert(normal_url(url));
             self.hosts.insert(host_of(url));
         }
+        let domains = domains(text).into_iter();
         self.hosts
-            .extend(domains(text).into_iter().map(|(_, domain)| host_of(domain)));
-        self.emails.extend(
-            emails(text)
-                .into_iter()
-                .map(|(_, email)| email.to_lowercase()),
-        );
-        self.dois.extend(dois(text).into_iter().map(|(_, doi)| doi));
-        for word in words(text) {
-            let lower = word.text.to_lowercase();
-            let lower = lower.strip_suffix("'s").unwrap_or(&lower).to_owned();
-            self.words.entry(lower).or_default().push(self.at);
-            self.at += 1;
-        }
-        self.at += FARTHEST_NEIGHBOUR + 1;
+            .extend(domains.map(|(_, domain)| host_of(domain)));
         self.literal.push_str(&plain(text));
         self.literal.push('\n');
     }
@@ -197,84 +174,78 @@ impl Facts {
         self.hosts.iter().any(is_below)
     }
 
-    pub(crate) fn has_email(&self, email: &str) -> bool {
-        self.emails.contains(&email.to_lowercase())
-    }
-
-    pub(crate) fn has_doi(&self, doi: &str) -> bool {
-        self.dois.contains(doi)
-    }
-
     /// Whether a text stands there literally, with its words whole.
     pub(crate) fn has_text(&self, folded: &str) -> bool {
         let wanted = plain(folded);
-        if wanted.is_empty() {
-            return false;
-        }
-        let is_word = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
-        let is_unspaced = |character: Option<char>| {
-            character.is_some_and(|character| u32::from(character) >= 0xe00)
-        };
-        self.literal.match_indices(&wanted).take(64).any(|(at, _)| {
-            let before = self.literal[..at].chars().next_back();
-            let after = self.literal[at + wanted.len()..].chars().next();
-            (!is_word(before) || !is_word(wanted.chars().next()) || is_unspaced(before))
-                && (!is_word(after) || !is_word(wanted.chars().next_back()) || is_unspaced(after))
-        })
+        // Chinese and Japanese have no spaces between words.
+        let is_unspaced = wanted.chars().any(|letter| u32::from(letter) >= 0xe00);
+        stands_in(&wanted, &self.literal) || (is_unspaced && self.literal.contains(&wanted))
     }
 
-    /// Whether a source is called so: by a name, a host or a tool.
-    pub(crate) fn has_speaker(&self, name: &NameSpan, language: Language) -> bool {
-        let joined = name.words.concat();
+    /// Whether a source is called so: by a name, a host, a key or a tool.
+    pub(crate) fn has_speaker(&self, name: &str) -> bool {
+        let parts: Vec<String> = words(name)
+            .map(|word| bare(word.text))
+            .filter(|word| !is_function_word(word))
+            .collect();
+        let joined = parts.concat();
         let is_host = |host: &String| {
-            host.split('.')
-                .any(|label| label.replace('-', "") == joined)
+            let mut labels = host.split('.');
+            labels.any(|label| label.replace('-', "") == joined)
         };
-        self.has_name(name, language)
-            || self.hosts.iter().any(is_host)
-            || name.words.iter().all(|word| self.tools.contains(word))
-    }
-
-    /// Whether a name stands there: its words near each other, or, as one word, an acronym of theirs.
-    fn has_name(&self, name: &NameSpan, language: Language) -> bool {
-        let places = |word: &String| {
-            // Plurals and genitives.
-            let bare = word.strip_suffix('s');
-            let known = self.words.get(word);
-            known
-                .or_else(|| self.words.get(bare?))
-                .or_else(|| self.words.get(&format!("{word}s")))
-        };
-        let places: Option<Vec<&Vec<usize>>> = name.words.iter().map(places).collect();
-        let is_near = |pair: &[&Vec<usize>]| {
-            let is_beside = |one: &usize| {
-                pair[1]
-                    .iter()
-                    .any(|other| one.abs_diff(*other) <= FARTHEST_NEIGHBOUR)
-            };
-            pair[0].iter().any(is_beside)
-        };
-        places.is_some_and(|places| places.windows(2).all(is_near))
-            || (name.is_acronym
-                && (self.keys.contains(&name.words[0])
-                    || has_initials(&self.literal, &name.words[0], language)))
-            || (name.text.chars().any(|letter| u32::from(letter) >= 0xe00)
-                && self.has_text(&name.text))
+        let is_acronym = parts.len() == 1 && name.chars().filter(|c| c.is_uppercase()).count() > 1;
+        !parts.is_empty()
+            && (self.literal.lines().any(|line| has_name(line, &parts))
+                || self.hosts.iter().any(is_host)
+                || parts.iter().all(|part| self.names.contains(part))
+                || (is_acronym && has_initials(&self.literal, &parts[0]))
+                || self.has_text(name))
     }
 }
 
-/// Whether some words in a row that say something have these initials.
-fn has_initials(literal: &str, acronym: &str, language: Language) -> bool {
-    let stop_words = language.stop_words();
-    let wanted = [acronym, acronym.trim_end_matches('s')];
-    wanted
-        .iter()
-        .filter(|wanted| wanted.len() > 1)
-        .any(|wanted| {
-            literal.lines().any(|line| {
-                let words = words(line).filter(|word| !stop_words.contains(word.text));
-                let initials: String = words.filter_map(|word| word.text.chars().next()).collect();
-                initials.to_lowercase().contains(wanted)
-            })
+/// A word in lower case without the ending of a genitive.
+fn bare(word: &str) -> String {
+    let lower = word.to_lowercase();
+    lower.strip_suffix("'s").unwrap_or(&lower).to_owned()
+}
+
+/// Whether a line has all words of a name, each near the one before; plurals are the same.
+fn has_name(line: &str, name: &[String]) -> bool {
+    let line: Vec<String> = words(line).map(|word| bare(word.text)).collect();
+    let is_it = |one: &str, other: &str| {
+        one == other || one.strip_suffix('s') == Some(other) || other.strip_suffix('s') == Some(one)
+    };
+    let places = |word: &String| {
+        let found = line
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| is_it(word, other));
+        found.map(|(at, _)| at).collect::<Vec<usize>>()
+    };
+    let places: Vec<Vec<usize>> = name.iter().map(places).collect();
+    let is_near = |pair: &[Vec<usize>]| {
+        let mut first = pair[0].iter();
+        first.any(|one| {
+            pair[1]
+                .iter()
+                .any(|other| one.abs_diff(*other) <= FARTHEST_NEIGHBOUR)
         })
+    };
+    places.iter().all(|places| !places.is_empty()) && places.windows(2).all(is_near)
+}
+
+/// Whether some words in a row that say something have these initials.
+fn has_initials(literal: &str, acronym: &str) -> bool {
+    let wanted = [acronym, acronym.trim_end_matches('s')];
+    let mut lines = literal.lines().map(|line| {
+        let words = words(line).filter(|word| !is_function_word(word.text));
+        words
+            .filter_map(|word| word.text.chars().next())
+            .collect::<String>()
+    });
+    lines.any(|initials| {
+        wanted
+            .iter()
+            .any(|wanted| wanted.len() > 1 && initials.contains(wanted))
+    })
 }

@@ -195,39 +195,24 @@ impl FieldRedactor {
 
     fn fields(&mut self, trace: &mut Trace) {
         let mut found = std::mem::take(&mut self.found);
-        let header = &mut trace.header;
-        self.field("scenario", &mut header.scenario, &mut found);
-        let mut messages = Json::Array(std::mem::take(&mut header.input_messages));
-        self.field("input_messages", &mut messages, &mut found);
-        if let Json::Array(messages) = messages {
-            header.input_messages = messages;
-        }
         for (idx, event) in trace.events.iter_mut().enumerate() {
-            self.event(idx, event, &mut found);
-        }
-        if let Some(end) = &mut trace.end {
-            if let Some(output) = &mut end.final_output {
-                let mut content = Json::Object(
-                    [("content".to_owned(), Json::from(output.content.as_str()))]
-                        .into_iter()
-                        .collect(),
-                );
-                self.field("final_output", &mut content, &mut found);
-                output.content = match &content {
-                    Json::Object(members) => members
-                        .get("content")
-                        .and_then(Json::as_str)
-                        .unwrap_or(REDACTED),
-                    _ => REDACTED,
+            let place = idx.to_string();
+            let in_event = below(&below(&whole(&self.pointers), "events"), &place);
+            for (name, id) in [
+                ("group_id", &mut event.group_id),
+                ("session_id", &mut event.session_id),
+                ("task_id", &mut event.task_id),
+                ("agent_id", &mut event.agent_id),
+            ] {
+                if let Some(text) = id.as_mut().filter(|_| self.is_meant(name, &in_event)) {
+                    found.add(text);
+                    REDACTED.clone_into(text);
                 }
-                .to_owned();
-            }
-            let mut artifacts = Json::Object(std::mem::take(&mut end.artifacts));
-            self.field("artifacts", &mut artifacts, &mut found);
-            if let Json::Object(artifacts) = artifacts {
-                end.artifacts = artifacts;
             }
         }
+        each_part(trace, &|_| true, &mut |path, json| {
+            self.field(path, json, &mut found);
+        });
         self.learn(found);
     }
 
@@ -292,68 +277,16 @@ impl FieldRedactor {
         }
     }
 
-    fn event(&self, idx: usize, event: &mut Event, found: &mut Found) {
-        let place = idx.to_string();
-        let in_event = below(&below(&whole(&self.pointers), "events"), &place);
-        for (name, id) in [
-            ("group_id", &mut event.group_id),
-            ("session_id", &mut event.session_id),
-            ("task_id", &mut event.task_id),
-            ("agent_id", &mut event.agent_id),
-        ] {
-            if self.is_meant(name, &in_event)
-                && let Some(text) = id
-            {
-                found.add(text);
-                *text = REDACTED.to_owned();
+    /// Takes the fields out of what stands at a path of the trace.
+    fn field(&self, path: &[&str], json: &mut Json, found: &mut Found) {
+        let mut pointers = whole(&self.pointers);
+        for name in path {
+            if self.is_meant(name, &pointers) {
+                return replace(json, found);
             }
+            pointers = below(&pointers, name);
         }
-        let in_data = below(&in_event, "data");
-        let whole_data = self.is_meant("data", &in_event);
-        self.change(event, |data| {
-            if whole_data {
-                replace(data, found);
-                true
-            } else {
-                self.walk(data, &in_data, found)
-            }
-        });
-    }
-
-    /// Changes the data of an event as JSON. Data that no longer has the shape of its type is kept as it is.
-    fn change(&self, event: &mut Event, change: impl FnOnce(&mut Json) -> bool) {
-        let mut whole = serde_json::to_value(&*event).unwrap_or_default();
-        let Some(data) = whole.get_mut("data") else {
-            return;
-        };
-        if !change(data) {
-            return;
-        }
-        let data = data.take();
-        let (kind, actor) = (
-            event.data.type_name().to_owned(),
-            event.data.actor().to_owned(),
-        );
-        event.data = EventData::from_parts(kind.clone(), actor.clone(), data.clone())
-            .unwrap_or(EventData::Other(Other { kind, actor, data }));
-    }
-
-    fn field(&self, name: &str, json: &mut Json, found: &mut Found) {
-        let top = whole(&self.pointers);
-        if self.is_meant(name, &top) {
-            match json {
-                // Lists and objects of the trace's own frame keep their kind.
-                Json::Array(items) => items.iter_mut().for_each(|item| replace(item, found)),
-                Json::Object(members) => {
-                    for value in members.values_mut() {
-                        replace(value, found);
-                    }
-                }
-                other => replace(other, found),
-            }
-        } else {
-            self.walk(json, &below(&top, name), found);
-        }
+        self.walk(json, &pointers, found);
     }
 
     /// Whether the field `name` is taken out as a whole, by its name or because a pointer ends there.
@@ -420,29 +353,9 @@ impl FieldRedactor {
     }
 
     fn repeated_in_trace(&self, trace: &mut Trace) {
-        if self.repeated.is_empty() {
-            return;
-        }
-        self.repeated.json(&mut trace.header.scenario);
-        for message in &mut trace.header.input_messages {
-            self.repeated.json(message);
-        }
-        let mut line = Vec::new();
-        for event in &mut trace.events {
-            if holds(&mut line, event, |text| self.repeated.finds(text)) {
-                self.change(event, |data| {
-                    let before = data.clone();
-                    self.repeated.json(data);
-                    *data != before
-                });
-            }
-        }
-        if let Some(end) = &mut trace.end {
-            if let Some(output) = &mut end.final_output {
-                output.content = self.repeated.text(&output.content).into_owned();
-            }
-            let artifacts = end.artifacts.values_mut();
-            artifacts.for_each(|artifact| self.repeated.json(artifact));
+        if !self.repeated.is_empty() {
+            let finds = |line: &str| self.repeated.finds(line);
+            each_part(trace, &finds, &mut |_, json| self.repeated.json(json));
         }
     }
 
@@ -548,6 +461,45 @@ impl Found {
             Json::Object(members) => members.values().for_each(|value| self.add_all(value)),
             Json::Null | Json::Bool(_) => {}
         }
+    }
+}
+
+/// Changes each part of a trace that may hold data, given the path to it; of events those whose lines `is_meant` is true of. Lists
+/// and objects of the trace's own frame keep their kind, and data that no longer has the shape of its type is kept as it is.
+fn each_part(
+    trace: &mut Trace,
+    is_meant: &dyn Fn(&str) -> bool,
+    change: &mut dyn FnMut(&[&str], &mut Json),
+) {
+    for (name, value) in trace.header.scenario.as_object_mut().into_iter().flatten() {
+        change(&["scenario", name], value);
+    }
+    for (idx, message) in trace.header.input_messages.iter_mut().enumerate() {
+        change(&["input_messages", &idx.to_string()], message);
+    }
+    let mut line = Vec::new();
+    for (idx, event) in trace.events.iter_mut().enumerate() {
+        if !holds(&mut line, event, is_meant) {
+            continue;
+        }
+        let before = serde_json::to_value(&*event).unwrap_or_default()["data"].take();
+        let mut data = before.clone();
+        change(&["events", &idx.to_string(), "data"], &mut data);
+        if data != before {
+            let kind = event.data.type_name().to_owned();
+            let actor = event.data.actor().to_owned();
+            event.data = EventData::from_parts(kind.clone(), actor.clone(), data.clone())
+                .unwrap_or(EventData::Other(Other { kind, actor, data }));
+        }
+    }
+    let Some(end) = &mut trace.end else { return };
+    if let Some(output) = &mut end.final_output {
+        let mut content = Json::from(output.content.as_str());
+        change(&["final_output", "content"], &mut content);
+        output.content = content.as_str().unwrap_or(REDACTED).to_owned();
+    }
+    for (name, artifact) in &mut end.artifacts {
+        change(&["artifacts", name], artifact);
     }
 }
 

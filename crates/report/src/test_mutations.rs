@@ -111,8 +111,22 @@ impl MutationReport {
         let by_type = self.total.by_type.iter();
         let by_type = by_type.map(|(kind, tally)| (*kind, *tally));
         table(&mut text, style, "assertion type", by_type);
-        self.survivors(&mut text, style);
-        self.unexercised(&mut text, style);
+        self.by_test(&mut text, &style.bad("not detected"), style, |test| {
+            let survivors = test.survivors.iter();
+            survivors
+                .map(|survivor| survivor_lines(style, survivor))
+                .collect()
+        });
+        self.by_test(&mut text, &style.doubtful("not exercised"), style, |test| {
+            let unexercised = test.unexercised.iter().map(|one| {
+                let name = named(std::slice::from_ref(&one.assertion));
+                let pattern = one.pattern.as_deref();
+                let pattern = pattern.map(|pattern| format!("   /{}/", printable(pattern)));
+                let line = format!("{name}{}", pattern.unwrap_or_default());
+                format!("      {}", cut(&line, style.width.saturating_sub(6)))
+            });
+            unexercised.collect()
+        });
         for test in &self.left_out {
             let line = format!(
                 "skipped: {}   {}",
@@ -152,66 +166,31 @@ impl MutationReport {
         text
     }
 
-    fn survivors(&self, text: &mut String, style: Style) {
-        let mut shown = 0;
+    /// What `entries` gives of each test, in lines below its name, and how many more there are.
+    fn by_test(
+        &self,
+        text: &mut String,
+        heading: &str,
+        style: Style,
+        entries: impl Fn(&MutatedTest) -> Vec<String>,
+    ) {
+        let (mut n_shown, mut n_more) = (0, 0);
         for test in &self.tests {
-            for (idx, survivor) in test.survivors.iter().enumerate() {
-                if shown >= MAX_SHOWN {
-                    continue;
-                }
-                shown += 1;
-                if idx == 0 {
-                    let _ = writeln!(
-                        text,
-                        "{} {}   {}",
-                        style.bad("not detected"),
-                        style.strong(&printable(&test.id)),
-                        style.faint(&printable(&test.file))
-                    );
-                }
-                survivor_lines(text, style, survivor);
+            let entries = entries(test);
+            let shown = &entries[..entries.len().min(MAX_SHOWN - n_shown)];
+            n_more += entries.len() - shown.len();
+            n_shown += shown.len();
+            if !shown.is_empty() {
+                let (id, file) = (printable(&test.id), printable(&test.file));
+                let (id, file) = (style.strong(&id), style.faint(&file));
+                let _ = writeln!(text, "{heading} {id}   {file}\n{}", shown.join("\n"));
             }
-            if !test.survivors.is_empty() {
+            if !shown.is_empty() && n_more == 0 {
                 text.push('\n');
             }
         }
-        let all: usize = self.tests.iter().map(|test| test.survivors.len()).sum();
-        if all > shown {
-            let _ = writeln!(text, "and {} more: `--json` has them all\n", all - shown);
-        }
-    }
-
-    /// What no mutant concerned.
-    fn unexercised(&self, text: &mut String, style: Style) {
-        let tests = self
-            .tests
-            .iter()
-            .filter(|test| !test.unexercised.is_empty());
-        let mut shown = 0;
-        for test in tests.take(MAX_SHOWN) {
-            shown += test.unexercised.len();
-            let _ = writeln!(
-                text,
-                "{} {}   {}",
-                style.doubtful("not exercised"),
-                style.strong(&printable(&test.id)),
-                style.faint(&printable(&test.file))
-            );
-            let room = style.width.saturating_sub(6);
-            for one in &test.unexercised {
-                let name = named(std::slice::from_ref(&one.assertion));
-                let pattern = one.pattern.as_deref();
-                let pattern = pattern.map(|pattern| format!("   /{}/", printable(pattern)));
-                let line = format!("{name}{}", pattern.unwrap_or_default());
-                let _ = writeln!(text, "      {}", cut(&line, room));
-            }
-        }
-        let more = self.total.unexercised.len() - shown;
-        if more > 0 {
-            let _ = writeln!(text, "and {more} more: `--json` has them all");
-        }
-        if shown > 0 {
-            text.push('\n');
+        if n_more > 0 {
+            let _ = writeln!(text, "and {n_more} more: `--json` has them all\n");
         }
     }
 
@@ -306,15 +285,18 @@ fn named(watchers: &[Watcher]) -> String {
 }
 
 /// `  duplicate_call   event e3   the call of web_search is made once more`, and who looks there.
-fn survivor_lines(text: &mut String, style: Style, survivor: &Survivor) {
+fn survivor_lines(style: Style, survivor: &Survivor) -> String {
     let event = survivor.event.as_deref().map(printable);
     let event = event.map_or(String::new(), |event| format!("   event {event}"));
-    let _ = writeln!(text, "  {}{event}", survivor.mutation.as_str());
-    let change = printable(&survivor.change);
     let room = style.width.saturating_sub(6);
-    let _ = writeln!(text, "      {}", cut(&change, room));
+    let change = printable(&survivor.change);
     let seen = format!("covered by {}", named(&survivor.watched_by));
-    let _ = writeln!(text, "      {}", style.faint(&cut(&seen, room)));
+    format!(
+        "  {}{event}\n      {}\n      {}",
+        survivor.mutation.as_str(),
+        cut(&change, room),
+        style.faint(&cut(&seen, room))
+    )
 }
 
 /// Rows of counts under a heading; nothing if there are none.

@@ -226,11 +226,12 @@ static INABILITY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\b(?:couldn't|could not|can't|can not|cannot)\b|\bunable\b|\bimpossible\b|(?:\bnot|n't) (?:\w+ )?(?:able|possible)\b",
         r"\b(?:did|has|have|had|was|were|is|are)(?:n't| not| never)(?: (?:yet|been|be|being|currently|actually|even|really|get|manage to|manage|seem to|appear to|all|fully))* (?:work|succeed|success|complet|finish|respond|answer|return|load|find|found|reach|connect|got|a |any |fetch|retriev|access|receiv|sen[dt]|deliver|process|refund|book|creat|sav|updat|publish|post|upload|download|submit|schedul|delet|add|stor|pay|paid|plac|mak|made|go|gone|happen|execut|run|ran|generat|availab|ready|done|accept|allow|produc|obtain|start|open|confirm|cancel|renew|order|ship|transfer|collect|read|writ|provid|deploy|charg|issu)\w*",
+        r"\b(?:was|were|is|are|has|have|had)(?:n't| not| never)(?: \w+ly| yet| been)* \w+(?:ed|en|wn|un|ut|et|ade|aid|old|ept|ound)\b",
         r"\b(?:does|do)(?:n't| not)(?: (?:currently|seem to|appear to|even))* (?:work|respond|exist|answer|load|return|let|allow|accept|know|have)\b",
         r"\bno(?:thing)? (?:\w+ )?(?:was|were|has been|have been|is|are) (?:\w+ )?(?:sent|made|created|filed|opened|booked|changed|charged|found|saved|posted|refunded|ordered|deleted|stored|done|returned|delivered|published|updated|uploaded|deployed|reserved|scheduled)\b|\b(?:did|does|do)(?:n't| not) recogni[sz]e\b",
         r"\bnot (?:available|complete|completed|sent|found|reachable|accessible|working|responding)\b|\bno (?:results?|response|data|access|luck|answer|connection)\b|\bwithout success\b|\bbut not\b",
         r"\bnever (?:answered|responded|replied|arrived|came back|loaded|finished)\b|\bhat(?:te)?n? (?:\S+ ){0,6}nicht (?:geantwortet|reagiert|funktioniert|geklappt)\b",
-        r"\b(?:konnte|durfte)n? (?:\S+ ){0,8}nicht\b|\bnicht (?:möglich|erreichbar|verfügbar|gelungen)\b",
+        r"\b(?:konnte|durfte)n? (?:\S+ ){0,8}nicht\b|\bnicht (?:möglich|erreichbar|verfügbar|gelungen)\b|\b(?:antwortet|reagiert|funktioniert|geht) (?:\S+ ){0,3}nicht\b",
         r"\b(?:n'ai|n'a|n'ont|ne) (?:\S+ )?(?:pas|pu)\b|\bimpossible de\b",
         r"\bno (?:se )?(?:pude|pudo|puedo|puede|fue posible|disponible|(?:he|ha|hemos|han) podido)\b",
         r"\bnon (?:è stato possibile|ho potuto|riesco|sono riuscit[oa]|siamo riusciti)\b|\bnão (?:foi possível|consegui)\b|\bniet gelukt\b|\bkon niet\b",
@@ -259,6 +260,10 @@ static POLITE_PHRASES: LazyLock<Regex> = LazyLock::new(|| {
     ])
 });
 
+/// What is said of something that went well.
+static UNCHANGED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&[r"\b(?:needed|required|affected|delayed|limited|damaged|lost)$"]));
+
 /// What sounds like a negation, or like a condition, and is none.
 static EMPHASIS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
@@ -273,9 +278,11 @@ fn admission(output: &str, phrases: &[String]) -> Option<String> {
             let text = plain(sentence);
             let text = EMPHASIS.replace_all(&text, "");
             let text = POLITE_PHRASES.replace_all(&text, "");
-            let inability = INABILITY
-                .find_iter(&text)
-                .find(|found| !is_conditional(&clause_before(&text[..found.start()])));
+            let inability = INABILITY.find_iter(&text).find(|found| {
+                !FAILURE_WORDS.is_match(found.as_str())
+                    && !UNCHANGED.is_match(found.as_str())
+                    && !is_conditional(&clause_before(&text[..found.start()]))
+            });
             let trouble = || {
                 FAILURE_WORDS.find_iter(&text).find(|found| {
                     let before = clause_before(&text[..found.start()]);
@@ -341,11 +348,13 @@ fn claims_something(part: &str) -> bool {
     let bare = EMPHASIS.replace_all(&text, "");
     // `The table was booked after an error`
     let main = BESIDE.replace_all(&bare, "");
-    if !main.contains(char::is_alphanumeric) {
-        return has_verb(&bare);
+    let is_beside = !main.contains(char::is_alphanumeric);
+    let main = if is_beside { &bare } else { &main };
+    if is_beside && has_verb(main) {
+        return true;
     }
     let mut parts = BETWEEN
-        .split(&main)
+        .split(main)
         .filter(|part| part.contains(char::is_alphanumeric));
     parts.any(|part| {
         // `The issue is resolved` and `Nothing failed` are successes.
@@ -394,7 +403,9 @@ fn leaves_open(clause: &str) -> bool {
 /// Whether a clause says under which condition something is so.
 fn is_conditional(clause: &str) -> bool {
     static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(&[r"\b(?:if|once|until|unless|whether|when|as soon as|wenn|sobald|falls|ob)\b"])
+        pattern(&[
+            r"\b(?:if|until|unless|whether|when|as soon as|wenn|sobald|falls|ob)\b|\bonce (?:the|it|you|we|they|i|this|that|your|my)\b",
+        ])
     });
     CONDITION.is_match(clause)
 }

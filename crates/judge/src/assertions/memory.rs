@@ -394,11 +394,26 @@ fn is_corrected(text: &str, fact: &str, stale: &str) -> ProofVerdict {
     /// Words for the change itself.
     const CHANGE: &str =
         "changed changes corrected correction moved set updated update new now instead";
+    static PAST: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:was|were|had been|war|waren)\b").expect("a fixed pattern")
+    });
+    // `The fee was 25 euros` is over, but not `The fee was changed to 25 euros`.
+    static PRESENT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?i)\b(?:is|are|ist|sind)\b").expect("a fixed pattern"));
+    let is_over = |sentence: &&str| {
+        let is_past = PAST.is_match(sentence) && !PRESENT.is_match(sentence);
+        is_past && !PAST.is_match(fact) && !words_of(sentence, CHANGE).1
+    };
+    let folded = prove::fold(text);
+    let mut kept = prove::sentences(&folded);
+    kept.retain(|sentence| !is_over(sentence));
+    let text = kept.join("\n");
+    let text = text.as_str();
     let verdict = states(text, fact, None).0;
     if verdict == ProofVerdict::Supported {
         return verdict;
     }
-    match mention(&prove::fold(text), fact, stale) {
+    match mention(text, fact, stale) {
         Some(found) if found.role.as_deref() != Some("from") && !found.is_denied => {
             if words_of(text, DROPPING).1 && !words_of(fact, DROPPING).1 {
                 ProofVerdict::Refuted

@@ -1,6 +1,6 @@
 //! `retry_policy_respected`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,11 +10,11 @@ use super::parts::{Texts, ToolPattern};
 use super::{Assert, TOOL_TRACE};
 use crate::mutate::Mutation;
 use crate::test_case::Params;
-use crate::view::names_tool;
+use crate::view::Call;
 use crate::words::first_faults;
 use crate::{Finding, Verdict, View};
 use cuecard_source::value::Json;
-use cuecard_trace::{Event, EventData, ToolCall, ToolResult};
+use cuecard_trace::{Event, EventData};
 
 /// Failed calls are repeated as allowed.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -45,29 +45,7 @@ impl Assert for RetryPolicyRespected {
             min_backoff_ms,
         } = self;
         let (max_retries, min_backoff_ms) = (*max_retries, *min_backoff_ms);
-        let mut run = Run::default();
-        for (position, event) in view.events().enumerate() {
-            match &event.data {
-                EventData::ToolCall(call) if names_tool(tool, call) => run.called(event, call),
-                EventData::ToolResult(result) if view.is_result_of(position, result, tool) => {
-                    run.answered(event, result);
-                }
-                EventData::ErrorHappened(error) => {
-                    let is_of_tool = error.tool.as_deref().is_some_and(|name| tool.matches(name));
-                    let of_call = error
-                        .call_id
-                        .as_deref()
-                        .and_then(|id| run.by_id.get(id).copied());
-                    let at = of_call.or_else(|| is_of_tool.then(|| run.last_open()).flatten());
-                    if let Some(at) = at {
-                        run.failed(at, event, &error.error_type);
-                    } else if is_of_tool {
-                        run.loose_errors += 1;
-                    }
-                }
-                _ => {}
-            }
-        }
+        let (attempts, loose_errors) = attempts(tool, view);
         let allows = |kind: &str| {
             allowed_types.is_empty()
                 || allowed_types
@@ -80,14 +58,15 @@ impl Assert for RetryPolicyRespected {
         let mut retries = 0_u64;
         // Whether somebody asks for a time that nobody measured.
         let mut unmeasured = false;
-        for call in &run.calls {
-            let Some(before) = call.repeats.map(|before| &run.calls[before]) else {
+        for attempt in &attempts {
+            let Some(before) = attempt.repeats.map(|before| &attempts[before]) else {
                 continue;
             };
-            let id = call.event.event_id.as_str();
+            let event = attempt.call.event;
+            let id = event.event_id.as_str();
             retries += 1;
-            most = most.max(call.retry);
-            let retry = call.retry;
+            let retry = attempt.retry;
+            most = most.max(retry);
             // Each chain is told once, where it goes too far.
             if retry == max_retries.saturating_add(1) {
                 faults.push((
@@ -95,15 +74,16 @@ impl Assert for RetryPolicyRespected {
                     id,
                 ));
             }
-            match &before.state_at(call) {
-                StateThen::Open => faults.push((
+            let failure = before.failure.as_ref();
+            match failure.filter(|(failure, _)| failure.seq < event.seq) {
+                None => faults.push((
                     format!(
                         "`{name}` was called again at {id} before {} had failed",
-                        before.event.event_id
+                        before.call.id()
                     ),
                     id,
                 )),
-                StateThen::Failed(kind) if !allows(kind) => {
+                Some((_, kind)) if !allows(kind) => {
                     let kind = if kind.is_empty() { "unknown" } else { kind };
                     faults.push((
                     format!(
@@ -113,63 +93,52 @@ impl Assert for RetryPolicyRespected {
                     id,
                 ));
                 }
-                StateThen::Failed(_) => {
-                    let measured = before.failure.as_ref().filter(|failure| {
-                        !call.event.ts_synthesized && !failure.event.ts_synthesized
-                    });
-                    unmeasured |= measured.is_none() && min_backoff_ms.is_some();
-                    let waited = measured.map(|failure| {
-                        call.event.ts.as_millisecond() - failure.event.ts.as_millisecond()
-                    });
+                Some((failure, _)) => {
+                    let is_measured = !event.ts_synthesized && !failure.ts_synthesized;
+                    unmeasured |= !is_measured && min_backoff_ms.is_some();
+                    let waited = event.ts.as_millisecond() - failure.ts.as_millisecond();
                     let least =
                         min_backoff_ms.map(|least| i64::try_from(least).unwrap_or(i64::MAX));
-                    if let (Some(waited), Some(least)) = (waited, least)
-                        && waited < least
-                    {
+                    if let Some(least) = least.filter(|least| is_measured && waited < *least) {
                         faults.push((format!("`{name}` was retried at {id} after {waited} ms, at least {least} ms expected"), id));
                     }
                 }
             }
         }
-        let errors = run
-            .calls
-            .iter()
-            .filter(|call| call.failure.is_some())
-            .count()
-            + run.loose_errors;
+        let failures = || {
+            attempts
+                .iter()
+                .filter_map(|attempt| attempt.failure.as_ref())
+        };
+        let errors = failures().count() + loose_errors;
+        let types: BTreeSet<&str> = failures().map(|(_, kind)| kind.as_str()).collect();
         let observed = json!({
-            "calls": run.calls.len(),
+            "calls": attempts.len(),
             "errors": errors,
             "retries": retries,
             "most_retries_in_a_row": most,
-            "error_types": run.error_types(),
+            "error_types": types,
         });
-        let events_of = |calls: &[Call<'_>]| -> Vec<String> {
-            calls
+        let told = attempts
+            .iter()
+            .filter(|attempt| attempt.failure.is_some() || attempt.repeats.is_some());
+        let refs = told.flat_map(|attempt| {
+            let failure = attempt
+                .failure
                 .iter()
-                .filter(|call| call.failure.is_some() || call.repeats.is_some())
-                .flat_map(|call| {
-                    let failure = call
-                        .failure
-                        .as_ref()
-                        .map(|failure| failure.event.event_id.clone());
-                    std::iter::once(call.event.event_id.clone()).chain(failure)
-                })
-                .collect()
-        };
+                .map(|(event, _)| event.event_id.as_str());
+            std::iter::once(attempt.call.id()).chain(failure)
+        });
+        let refs: Vec<&str> = refs.collect();
         if !faults.is_empty() {
             let message = first_faults(faults.iter().map(|(fault, _)| &**fault));
-            let refs = events_of(&run.calls);
-            return Finding::fails(message)
-                .observed(observed)
-                .refs(refs.iter().map(String::as_str));
+            return Finding::fails(message).observed(observed).refs(refs);
         }
         if errors == 0 {
             return Finding::holds(format!("`{name}` had no error to judge"))
                 .observed(observed)
                 .vacuous();
         }
-        let refs = events_of(&run.calls);
         if unmeasured {
             return Finding::new(
             Verdict::Undecided,
@@ -178,7 +147,7 @@ impl Assert for RetryPolicyRespected {
             ),
         )
         .observed(observed)
-        .refs(refs.iter().map(String::as_str))
+        .refs(refs)
         .help("add `ts` to the steps of the bundle, or remove `min_backoff_ms`");
         }
         Finding::holds(format!(
@@ -186,7 +155,7 @@ impl Assert for RetryPolicyRespected {
         if errors == 1 { "call" } else { "calls" }
     ))
     .observed(observed)
-    .refs(refs.iter().map(String::as_str))
+    .refs(refs)
     }
 
     fn watches(&self, mutation: Mutation) -> bool {
@@ -198,118 +167,79 @@ impl Assert for RetryPolicyRespected {
     }
 }
 
-#[derive(Default)]
-struct Run<'a> {
-    calls: Vec<Call<'a>>,
-    by_id: HashMap<&'a str, usize>,
-    /// The latest call of a tool with these arguments.
-    latest: HashMap<(&'a str, String), usize>,
-    /// Errors of the tool that belong to no call.
-    loose_errors: usize,
-}
-
-struct Call<'a> {
-    event: &'a Event,
-    /// The call that it repeats.
+/// A call, and what it repeats.
+struct Attempt<'v> {
+    call: &'v Call<'v>,
+    /// The attempt that it repeats.
     repeats: Option<usize>,
     /// How many times it was repeated by then, this one included.
     retry: u64,
-    failure: Option<Failure<'a>>,
-    succeeded: bool,
+    /// The first event that says that it failed, and the type of the error.
+    failure: Option<(&'v Event, String)>,
 }
 
-struct Failure<'a> {
-    event: &'a Event,
-    kind: String,
-}
-
-enum StateThen {
-    Open,
-    Failed(String),
-}
-
-impl Call<'_> {
-    /// How it stood when `later` was made.
-    fn state_at(&self, later: &Call<'_>) -> StateThen {
-        match &self.failure {
-            Some(failure) if failure.event.seq < later.event.seq => {
-                StateThen::Failed(failure.kind.clone())
-            }
-            _ => StateThen::Open,
-        }
-    }
-}
-
-impl<'a> Run<'a> {
-    fn called(&mut self, event: &'a Event, call: &'a ToolCall) {
-        let at = self.calls.len();
-        let key = (call.tool.as_ref(), same_call_key(&call.args));
-        let repeats = self
-            .latest
-            .insert(key, at)
-            .filter(|before| !self.calls[*before].succeeded);
-        let retry = repeats.map_or(0, |before| self.calls[before].retry + 1);
-        self.calls.push(Call {
-            event,
-            repeats,
-            retry,
-            failure: None,
-            succeeded: false,
+/// The calls of a tool in order, and how many errors of it belong to no call.
+fn attempts<'v>(tool: &ToolPattern, view: &'v View<'v>) -> (Vec<Attempt<'v>>, usize) {
+    let mut attempts: Vec<Attempt<'v>> = Vec::new();
+    let mut latest: HashMap<(&str, String), usize> = HashMap::new();
+    for call in view.calls_of(tool) {
+        let key = (&*call.data.tool, same_call_key(&call.data.args));
+        let repeats = latest.insert(key, attempts.len()).filter(|before| {
+            let mut results = attempts[*before].call.results.iter();
+            !results.any(|(event, result)| result.success && event.seq < call.event.seq)
         });
-        self.by_id.insert(&call.call_id, at);
+        attempts.push(Attempt {
+            call,
+            repeats,
+            retry: repeats.map_or(0, |before| attempts[before].retry + 1),
+            failure: failure(call),
+        });
     }
-
-    fn answered(&mut self, event: &'a Event, result: &'a ToolResult) {
-        let Some(at) = self.by_id.get(result.call_id.as_ref()).copied() else {
-            return;
+    let mut n_loose = 0;
+    for (position, event) in view.events().enumerate() {
+        let EventData::ErrorHappened(error) = &event.data else {
+            continue;
         };
-        if result.success {
-            self.calls[at].succeeded = true;
-        } else {
-            let error = result.result.get("error").unwrap_or(&result.result);
-            let kind = ["error_type", "type", "code"]
-                .iter()
-                .find_map(|key| error.get(key).and_then(Json::as_str))
-                .or_else(|| error.as_str().filter(|text| !text.contains(' ')))
-                .unwrap_or_default();
-            self.failed(at, event, kind);
+        let is_of_tool = error.tool.as_deref().is_some_and(|name| tool.matches(name));
+        if !is_of_tool || view.call_at(position).is_some() {
+            continue;
+        }
+        // It is of the latest call without an answer.
+        let is_open = |attempt: &Attempt<'_>| {
+            let mut results = attempt.call.results.iter();
+            attempt.call.position < position
+                && attempt.failure.is_none()
+                && !results.any(|(result, _)| result.seq < event.seq)
+        };
+        match attempts.iter().rposition(is_open) {
+            Some(at) => attempts[at].failure = Some((event, error.error_type.clone())),
+            None => n_loose += 1,
         }
     }
+    (attempts, n_loose)
+}
 
-    fn failed(&mut self, at: usize, event: &'a Event, kind: &str) {
-        match &mut self.calls[at].failure {
-            // A failed result and its error are one failure, and the error names the type.
-            Some(failure) => {
-                if failure.kind.is_empty() || matches!(event.data, EventData::ErrorHappened(_)) {
-                    kind.clone_into(&mut failure.kind);
-                }
-            }
-            none => {
-                *none = Some(Failure {
-                    event,
-                    kind: kind.to_owned(),
-                });
-            }
-        }
-    }
-
-    /// The latest call without an answer: an error without a `call_id` is of it.
-    fn last_open(&self) -> Option<usize> {
-        self.calls
-            .iter()
-            .rposition(|call| call.failure.is_none() && !call.succeeded)
-    }
-
-    fn error_types(&self) -> Vec<&str> {
-        let mut types: Vec<&str> = self
-            .calls
-            .iter()
-            .filter_map(|call| call.failure.as_ref().map(|failure| failure.kind.as_str()))
-            .collect();
-        types.sort_unstable();
-        types.dedup();
-        types
-    }
+/// How a call failed. A failed result and its error are one failure, and the error names the type.
+fn failure<'v>(call: &Call<'v>) -> Option<(&'v Event, String)> {
+    let failed = call.results.iter().find(|(_, result)| !result.success);
+    let error = call.errors.first();
+    let events = failed.map(|(event, _)| *event).into_iter();
+    let event = events
+        .chain(error.map(|(event, _)| *event))
+        .min_by_key(|event| event.seq)?;
+    let of_result = || {
+        let (_, result) = failed?;
+        let error = result.result.get("error").unwrap_or(&result.result);
+        let names = ["error_type", "type", "code"].iter();
+        let named = names
+            .into_iter()
+            .find_map(|key| error.get(key).and_then(Json::as_str));
+        named.or_else(|| error.as_str().filter(|text| !text.contains(' ')))
+    };
+    let kind = error
+        .map(|(_, error)| error.error_type.as_str())
+        .or_else(of_result);
+    Some((event, kind.unwrap_or_default().to_owned()))
 }
 
 /// The arguments without what a retry changes, as one text: neither the order of keys nor how a number is written makes

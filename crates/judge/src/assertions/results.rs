@@ -100,30 +100,10 @@ impl Assert for ToolResultMatches {
             .as_ref()
             .map(|schema| Schema::new(&schema.0));
         // The result that comes nearest explains the failure.
-        let mut nearest: Option<(&Event, &ToolResult, Vec<String>)> = None;
-        for (event, result) in &results {
-            let misfits = self.misfits(&result.result, schema.as_ref());
-            if misfits.is_empty() {
-                let finding = Finding::holds(format!(
-                    "the result of `{}` in event {} matches",
-                    tool.text(),
-                    event.seq
-                ))
-                .observed(json!({"result": evidence(&result.result)}))
-                .refs([event.event_id.as_str()]);
-                return if self.json_path.is_none() && self.is_empty() {
-                    finding.help("no requirement on the result").vacuous()
-                } else {
-                    finding
-                };
-            }
-            if nearest
-                .as_ref()
-                .is_none_or(|(_, _, least)| misfits.len() < least.len())
-            {
-                nearest = Some((event, result, misfits));
-            }
-        }
+        let looked = results
+            .iter()
+            .map(|(event, result)| (event, result, self.misfits(&result.result, schema.as_ref())));
+        let nearest = looked.min_by_key(|(_, _, misfits)| misfits.len());
         match nearest {
             None => {
                 let calls = view.calls_of(tool);
@@ -136,6 +116,17 @@ impl Assert for ToolResultMatches {
                     .observed(json!({"results": 0}))
                     .help(help)
                     .refs(calls.iter().map(|call| call.id()))
+            }
+            Some((event, result, misfits)) if misfits.is_empty() => {
+                let name = tool.text();
+                let message = format!("the result of `{name}` in event {} matches", event.seq);
+                let finding = Finding::holds(message)
+                    .observed(json!({"result": evidence(&result.result)}))
+                    .refs([event.event_id.as_str()]);
+                match self.json_path.is_none() && self.is_empty() {
+                    true => finding.help("no requirement on the result").vacuous(),
+                    false => finding,
+                }
             }
             Some((event, result, misfits)) => {
                 let which = if count == 1 {

@@ -1,6 +1,6 @@
 //! `scheduler_task_runs` and `scheduler_outbound_count`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,11 +13,11 @@ use crate::fold::fold;
 use crate::model::{TestCase, Trigger};
 use crate::mutate::Mutation;
 use crate::test_case::Params;
-use crate::view::{dotted, names_tool};
+use crate::view::{Call, dotted};
 use crate::words::as_count;
 use crate::{Finding, Verdict, View};
 use cuecard_source::value::{Json, as_text};
-use cuecard_trace::{Event, EventData, Header, ToolCall};
+use cuecard_trace::{Event, EventData, Header};
 
 /// A scheduled task ran.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -188,31 +188,20 @@ impl Assert for SchedulerOutboundCount {
             dedupe_by,
         } = self;
         let dedupe_by = dedupe_by.as_deref();
-        let mut calls: HashMap<&str, (&Event, &ToolCall)> = HashMap::new();
-        let mut tried = 0_u64;
-        let mut sends: Vec<(&Event, Option<(&Event, &ToolCall)>)> = Vec::new();
-        for (position, event) in view.events().enumerate() {
-            match &event.data {
-                EventData::ToolCall(call) if names_tool(tool, call) => {
-                    tried += 1;
-                    calls.insert(&call.call_id, (event, call));
-                }
-                EventData::ToolResult(result)
-                    if result.success && view.is_result_of(position, result, tool) =>
-                {
-                    // A call is one send, however often its result is told.
-                    let call = calls.remove(result.call_id.as_ref());
-                    let is_told_again = call.is_none()
-                        && sends.iter().any(|(_, sent)| {
-                            sent.is_some_and(|(_, sent)| sent.call_id == result.call_id)
-                        });
-                    if !is_told_again {
-                        sends.push((event, call));
-                    }
-                }
-                _ => {}
-            }
-        }
+        let tried = view.calls_of(tool).len();
+        // A call is one send, however often its result is told.
+        let mut sent = HashSet::new();
+        let sends = view.events().enumerate().filter_map(|(position, event)| {
+            let EventData::ToolResult(result) = &event.data else {
+                return None;
+            };
+            let call = view.call_at(position);
+            let is_send = result.success
+                && view.is_result_of(position, result, tool)
+                && call.is_none_or(|call| sent.insert(call.position));
+            is_send.then_some((event, call))
+        });
+        let sends: Vec<(&Event, Option<&Call<'_>>)> = sends.collect();
         let count = u64::try_from(sends.len()).unwrap_or(u64::MAX);
         let (duplicates, untold) = dedupe_by
             .map(|key| duplicates(&sends, key))
@@ -292,14 +281,14 @@ impl Assert for SchedulerOutboundCount {
 /// Sends with the same value of an argument, however it is written, and their events; and the event of the first that
 /// doesn't have it.
 fn duplicates<'e>(
-    sends: &[(&'e Event, Option<(&Event, &ToolCall)>)],
+    sends: &[(&'e Event, Option<&Call<'_>>)],
     key: &str,
 ) -> (Vec<(String, Vec<&'e str>)>, Option<&'e str>) {
     let mut order: Vec<(String, Vec<&str>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut untold = None;
     for (event, call) in sends {
-        let value = call.and_then(|(_, call)| dotted(&call.args, key));
+        let value = call.and_then(|call| dotted(&call.data.args, key));
         let Some(value) = value.filter(|value| !value.is_null()) else {
             untold = untold.or(Some(event.event_id.as_str()));
             continue;

@@ -402,38 +402,89 @@ impl Assert for ToolArgsMatch {
             which,
             case_sensitive,
         } = self;
-        let calls = Calls {
-            tool,
-            listed: view.calls_of(tool),
-        };
-        if calls.listed.is_empty() {
+        let name = tool.text();
+        let calls = view.calls_of(tool);
+        let count = calls.len();
+        let ids = || calls.iter().map(|call| call.id());
+        if calls.is_empty() {
             let help = unreachable_tool(tool, view).unwrap_or_else(|| uncalled_help(tool, view));
-            return Finding::fails(format!(
-                "`{}` was never called, so no arguments match",
-                tool.text()
-            ))
-            .observed(json!({"calls": 0}))
-            .help(help);
+            return Finding::fails(format!("`{name}` was never called, so no arguments match"))
+                .observed(json!({"calls": 0}))
+                .help(help);
         }
+        let meant = match *which {
+            Which::Nth(n) => calls.get(n.saturating_sub(1)..n).unwrap_or_default(),
+            _ => calls.as_slice(),
+        };
         let schema = matching
             .json_schema
             .as_ref()
             .map(|schema| Schema::new(&schema.0));
-        let misfits = |call: &Call<'_>| {
-            args_misfits(matching, *case_sensitive, schema.as_ref(), &call.data.args)
+        let looked = meant.iter().map(|call| {
+            let args = &call.data.args;
+            let found = args_misfits(matching, *case_sensitive, schema.as_ref(), args);
+            (*call, found)
+        });
+        let looked: Vec<(&Call<'_>, Vec<String>)> = looked.collect();
+        let broken = looked.iter().filter(|(_, found)| !found.is_empty());
+        let broken: Vec<&(&Call<'_>, Vec<String>)> = broken.collect();
+        let nearest = looked.iter().min_by_key(|(_, found)| found.len());
+        let shown = match *which {
+            Which::All => broken.first().copied().or(nearest),
+            _ => nearest,
         };
-        let finding = match *which {
-            Which::Any => any_matches(&calls, misfits),
-            Which::All => all_match(&calls, misfits),
-            Which::Nth(n) => nth_matches(&calls, n, misfits),
+        let Some((call, found)) = shown else {
+            let was = times(count);
+            return Finding::fails(format!("`{name}` was {was}, so there is no such call"))
+                .observed(json!({"calls": count}))
+                .help("`which` counts the calls of this tool from 1")
+                .refs(ids());
         };
-        if matching.is_empty() {
-            finding
-                .help("`match` has no condition on the arguments")
-                .vacuous()
-        } else {
-            finding
+        let seq = call.event.seq;
+        let args = evidence(&call.data.args);
+        if found.is_empty() {
+            let (message, refs) = match *which {
+                Which::All => {
+                    let all = count_of(as_count(count), "call");
+                    let message = format!("the arguments match in {all} of `{name}`");
+                    (message, ids().collect())
+                }
+                _ => (
+                    format!("the arguments of `{name}` in event {seq} match"),
+                    vec![call.id()],
+                ),
+            };
+            let finding = Finding::holds(message)
+                .observed(json!({"calls": count, "args": args}))
+                .refs(refs);
+            return match matching.is_empty() {
+                true => finding
+                    .help("`match` has no condition on the arguments")
+                    .vacuous(),
+                false => finding,
+            };
         }
+        let n_broken = broken.len();
+        let fault = match *which {
+            Which::Nth(n) => format!("call {n} of `{name}` doesn't match"),
+            _ if count == 1 => format!("the call of `{name}` doesn't match"),
+            Which::Any => {
+                format!("none of {count} calls of `{name}` matches; nearest is event {seq}")
+            }
+            Which::All => format!(
+                "{n_broken} of {count} calls of `{name}` don't match; the first is event {seq}"
+            ),
+        };
+        Finding::fails(format!("{fault}: {}", found.join("; ")))
+            .observed(json!({
+                "calls": count,
+                "mismatched": n_broken,
+                "event": call.id(),
+                "args": args,
+                "misfits": found,
+            }))
+            .help(called_with(call))
+            .refs(broken.iter().map(|(call, _)| call.id()))
     }
 
     fn watches(&self, mutation: Mutation) -> bool {
@@ -443,137 +494,6 @@ impl Assert for ToolArgsMatch {
     fn tools(&self) -> Option<Vec<&ToolPattern>> {
         Some(vec![&self.tool])
     }
-}
-
-/// The calls of a tool.
-struct Calls<'v, 'a> {
-    tool: &'v ToolPattern,
-    /// In order.
-    listed: Vec<&'v Call<'a>>,
-}
-
-impl<'v> Calls<'v, '_> {
-    fn ids(&self) -> impl Iterator<Item = &'v str> {
-        self.listed.iter().map(|call| call.event.event_id.as_str())
-    }
-}
-
-fn any_matches(calls: &Calls<'_, '_>, misfits: impl Fn(&Call<'_>) -> Vec<String>) -> Finding {
-    let tool = calls.tool;
-    // The call that comes nearest explains the failure.
-    let mut nearest: Option<(&Call<'_>, Vec<String>)> = None;
-    for &call in &calls.listed {
-        let found = misfits(call);
-        if found.is_empty() {
-            return matched(tool, call);
-        }
-        if nearest
-            .as_ref()
-            .is_none_or(|(_, least)| found.len() < least.len())
-        {
-            nearest = Some((call, found));
-        }
-    }
-    let (call, found) = match nearest {
-        Some(nearest) => nearest,
-        None => return Finding::fails(format!("`{}` was never called", tool.text())),
-    };
-    let which = if calls.listed.len() == 1 {
-        format!("the call of `{}` doesn't match", tool.text())
-    } else {
-        format!(
-            "none of {} calls of `{}` matches; nearest is event {}",
-            calls.listed.len(),
-            tool.text(),
-            call.event.seq
-        )
-    };
-    Finding::fails(format!("{which}: {}", found.join("; ")))
-        .observed(json!({
-            "calls": calls.listed.len(),
-            "nearest": call.id(),
-            "args": evidence(&call.data.args),
-            "misfits": found,
-        }))
-        .help(called_with(call))
-        .refs(calls.ids())
-}
-
-fn all_match(calls: &Calls<'_, '_>, misfits: impl Fn(&Call<'_>) -> Vec<String>) -> Finding {
-    let tool = calls.tool;
-    let mut broken = calls
-        .listed
-        .iter()
-        .map(|call| (*call, misfits(call)))
-        .filter(|(_, found)| !found.is_empty());
-    let Some((call, found)) = broken.next() else {
-        return Finding::holds(format!(
-            "the arguments match in {} of `{}`",
-            count_of(as_count(calls.listed.len()), "call"),
-            tool.text()
-        ))
-        .observed(json!({"calls": calls.listed.len()}))
-        .refs(calls.ids());
-    };
-    let others: Vec<&str> = broken.map(|(call, _)| call.id()).collect();
-    let mismatched = others.len() + 1;
-    Finding::fails(format!(
-        "{} of {} calls of `{}` don't match; the first is event {}: {}",
-        mismatched,
-        calls.listed.len(),
-        tool.text(),
-        call.event.seq,
-        found.join("; ")
-    ))
-    .observed(json!({
-        "calls": calls.listed.len(),
-        "mismatched": mismatched,
-        "args": evidence(&call.data.args),
-        "misfits": found,
-    }))
-    .help(called_with(call))
-    .refs(std::iter::once(call.id()).chain(others))
-}
-
-fn nth_matches(
-    calls: &Calls<'_, '_>,
-    n: usize,
-    misfits: impl Fn(&Call<'_>) -> Vec<String>,
-) -> Finding {
-    let tool = calls.tool;
-    let call = n.checked_sub(1).and_then(|index| calls.listed.get(index));
-    let Some(&call) = call else {
-        return Finding::fails(format!(
-            "`{}` was {}, so there is no call {n}",
-            tool.text(),
-            times(calls.listed.len())
-        ))
-        .observed(json!({"calls": calls.listed.len()}))
-        .help("`which` counts the calls of this tool from 1")
-        .refs(calls.ids());
-    };
-    let found = misfits(call);
-    if found.is_empty() {
-        return matched(tool, call);
-    }
-    Finding::fails(format!(
-        "call {n} of `{}` doesn't match: {}",
-        tool.text(),
-        found.join("; ")
-    ))
-    .observed(json!({"args": evidence(&call.data.args), "misfits": found}))
-    .help(called_with(call))
-    .refs([call.id()])
-}
-
-fn matched(tool: &ToolPattern, call: &Call<'_>) -> Finding {
-    Finding::holds(format!(
-        "the arguments of `{}` in event {} match",
-        tool.text(),
-        call.event.seq
-    ))
-    .observed(json!({"args": evidence(&call.data.args)}))
-    .refs([call.id()])
 }
 
 fn called_with(call: &Call<'_>) -> String {

@@ -72,12 +72,15 @@ impl<'p> Token<'p> {
     /// Whether a token of a claim is one of a source, in the same role.
     fn is_proved_by(&self, other: &Self) -> bool {
         const TELLING: &[&str] = &[
-            "from", "to", "by", "until", "since", "von", "nach", "bis", "seit",
+            "from", "to", "by", "until", "since", "before", "after", "von", "nach", "bis", "seit",
+            "vor",
         ];
+        const BOUNDING: &[&str] = &["until", "before", "after", "bis", "vor"];
         const CASES: &[&str] = &["den", "dem", "des", "einen", "einem", "eines"];
         let tells = |role: &str| TELLING.contains(&role) || CASES.contains(&role);
         let has_same_role = match (self.role, other.role) {
             (Some(one), Some(other)) => one == other || !(tells(one) || tells(other)),
+            (None, Some(one)) if self.is_name && BOUNDING.contains(&one) => false,
             (Some(one), None) | (None, Some(one)) => !CASES.contains(&one),
             (None, None) => true,
         };

@@ -36,6 +36,8 @@ pub(super) enum Part {
     Head,
     /// The head of a row or of a column.
     HeadCell,
+    /// The head of the column in which the head of a row stands.
+    Key,
     /// The sentence before, which names what the next one is about.
     Before,
 }
@@ -64,11 +66,18 @@ pub(super) fn claims(
         // `Her pulse is 394`, and `City: Porto`, are of what was named before.
         let goes_on = PRONOUN.is_match(sentence) || key_of(sentence).is_some();
         let before = line.before.filter(|_| goes_on);
-        let above = line.over.iter().copied().chain(before).map(|over| Above {
+        // What a row begins with is a value of its own column.
+        let is_head = |at: &usize| lines[*at].kind == LineKind::HeadCell;
+        let columns = line.over.iter().filter(|over| is_head(over));
+        let columns = columns.filter_map(|over| lines[*over].over.last().filter(|at| is_head(at)));
+        let columns: Vec<usize> = columns.copied().collect();
+        let over = columns.iter().chain(&line.over).copied();
+        let above = over.chain(before).map(|over| Above {
             text: lines[over].text.clone(),
             line: over,
             part: match lines[over].kind {
                 _ if line.before == Some(over) => Part::Before,
+                _ if columns.contains(&over) => Part::Key,
                 LineKind::HeadCell => Part::HeadCell,
                 _ => Part::Head,
             },

@@ -184,7 +184,7 @@ word_sets! {
     ENGLISH_ABOUT = "about around roughly approximately some nearly almost ca circa ~ ≈";
     GERMAN_STOP = "der die das den dem des ein eine einen einem einer eines dies diese dieser dieses diesen ich mich mir mein meine wir uns unser du dein sie ihr ihre ihnen er es ihm ihn ist bin sind war waren
         sein hat haben hatte hatten wird werden wurde wurden von in im an am auf zu zum zur für aus bei mit als und oder aber auch so da hier dort wie was wer wo wann nach über um per pro via durch
-        beim vom ins laut dass sich man bitte kann können den während";
+        beim vom ins beträgt betragen heißt liegt gibt laut dass sich man bitte kann können den während";
     GERMAN_NOT = "nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder null";
     GERMAN_ABOUT = "etwa rund ungefähr circa ca fast knapp";
     /// Common words of languages without data.
@@ -192,7 +192,7 @@ word_sets! {
         o os uma não em do da dos das ao é foi são och att som på av ett är på";
     SIGN_VALUES = "off disabled none null false no 0 aus deaktiviert";
     TRUE_VALUES = "enabled true yes ja";
-    LISTED_HEADINGS = "summary details detail overview next steps step results result notes note key points highlights findings conclusion recommendation recommendations answer
+    LISTED_HEADINGS = "summary in short to sum up below following details detail overview next steps step results result notes note key points highlights findings conclusion recommendation recommendations answer
         zusammenfassung überblick ergebnis ergebnisse nächste schritte hinweis hinweise fazit and & und the";
     ABBREVIATIONS = "e.g i.e etc mr mrs ms dr prof st vs no approx ca z.b bzw usw d.h nr inc ltd co jr sr dept fig u.s a.m p.m";
     COMPARING = "over under more less above below fewer über mehr weniger";
@@ -209,6 +209,19 @@ word_sets! {
     /// Words that belong to the fact after them.
     PREPOSITIONS = "from to by until before after since von nach bis vor seit";
     UNIT_KEYS = "currency unit units currency_code";
+}
+
+/// Whether a word in lower case is one of the commonest of its language.
+pub(crate) fn is_function_word(word: &str) -> bool {
+    [
+        &*ENGLISH_STOP,
+        &*ENGLISH_NOT,
+        &*GERMAN_STOP,
+        &*GERMAN_NOT,
+        &*OTHER_LANGUAGES,
+    ]
+    .iter()
+    .any(|words| words.contains(word))
 }
 
 /// What is known of a language.
@@ -325,8 +338,10 @@ pub(crate) fn weekday(name: &str) -> Option<i8> {
 pub(super) const COURTESIES: &[&str] = &[
     r"(hi|hello|hey|dear|good (morning|afternoon|evening|day)|greetings|hallo|guten (tag|morgen|abend)|liebe[r]?)( \w+){0,3}",
     r"(sure( thing)?|of course|certainly|absolutely|gladly|no problem|you'?re welcome|thanks|thank you|great question|gern(e)?|natürlich|danke|okay|ok|got it|all right)(,? (thing|so much|very much|a lot|for (asking|waiting|reaching out|your (message|patience|question|order|time))|again|sehr|schön|i can (help|do that|assist)( you)?( with (that|this))?|happy to help|glad to help|let me (check|look|see)( that| it)?( up)?( for you)?|here (you go|it is)))*",
-    r"(please )?(let me know|feel free|don'?t hesitate|just ask|say the word|sag(en sie)? mir)\b.*",
-    r"(if you|should you|wenn (du|sie)|falls (du|sie))\b.*\b(let me know|feel free|just ask|happy to help|i can (help|assist)|tell me|melde[n]?)\b.*",
+    r"(please )?(let me know|feel free|don'?t hesitate|just ask|say the word|sag(en sie)? (mir|bescheid))\b.*",
+    r"(if you|should you|wenn (du|sie)|falls (du|sie))\b.*\b(let me know|feel free|just ask|happy to help|(i|we) can( also| then)? \w+|tell me|melde[n]?)\b.*",
+    r"(i|we) can (also )?\w+ .*\bif (that|it) (helps|would help)|just tell me\b.*|(i'?m|i am) not sure( about (that|this|it))?|i don'?t know( that)?|i (have )?(checked|looked) (it|this|that|the \w+)( up)?( for you)?",
+    r"(below|here|hier) (are|is|sind|ist|die) (the |die |der |das )?(details|data|overview|summary|list|results?|daten|übersicht|zusammenfassung)( for you| below)?|in short|to sum up|in summary|(please )?note the following|the results? (is|are) as follows|as requested,? here (is|are) (the )?\w+|that'?s (all|it)|enjoy|good luck|cheers|viel (erfolg|spaß)|bitte sehr|bonjour|bonne journée|hola",
     r"(i'?m|i am|i'?d be|i would be|we'?re)? ?(happy|glad) to (help|assist)( (you )?(further|with (that|this|anything( else)?)))?",
     r"(i )?hope (this|that|it) helps( you)?",
     r"(i'?m |i am |we'?re )?(so |very |really )?sorry( (about|for|to hear( about)?) (the|that|this|any|your) ?(\w+ ?){0,2})?|(my )?apologies( for (the|that|this|any) \w+)?|i apologi[sz]e( for (the|that|this|any) \w+)?|(es )?tut mir leid|entschuldigung",

@@ -9,7 +9,8 @@ use super::data::{
     COMPARING, CURRENCIES, MONEY_BEFORE, MULTIPLIER_WORDS, NO, PREPOSITIONS, UNITS, Unit, WEEKDAYS,
     month, month_names, multiplier, number_word, ordinal, unit_of, words_of,
 };
-use super::glue::{Glue, glues};
+use super::glue::Glue;
+pub(super) use super::said::Said;
 use super::same::readings;
 use super::text::{Language, fold, plain, stem};
 
@@ -56,71 +57,6 @@ pub(super) struct Word {
 
 /// Which word, by its stem, or fact stands behind which preposition.
 pub(super) type Roles = BTreeMap<String, String>;
-
-/// What a piece of text says.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Said {
-    /// In the order of the text.
-    pub(super) facts: Vec<Fact>,
-    pub(super) words: Vec<Word>,
-    /// Where it is denied.
-    pub(super) denials: Vec<i64>,
-    /// Where the `nor` of a `neither` stands, which is no denial of its own.
-    nor: Vec<i64>,
-    pub(super) roles: Roles,
-}
-
-impl Said {
-    /// How often it denies, by words and by zeros.
-    pub(super) fn n_denials(&self) -> usize {
-        self.denials.len() + self.facts.iter().filter(|fact| fact.is_zero()).count()
-    }
-
-    /// What denies each of its words and facts, by their stems and texts.
-    pub(super) fn denials_of(&self) -> BTreeMap<String, Vec<i64>> {
-        let words = self.words.iter().map(|word| (&word.stem, &word.glue));
-        let facts = self.facts.iter().map(|fact| (&fact.text, &fact.glue));
-        let denied = words
-            .chain(facts)
-            .filter(|(_, glue)| !glue.denials.is_empty());
-        denied
-            .map(|(text, glue)| (text.clone(), glue.denials.clone()))
-            .collect()
-    }
-
-    /// Says of each fact and word what stands before it in the folded text.
-    fn set_glue(&mut self, folded: &str, ends: &BTreeMap<i64, i64>, language: Option<Language>) {
-        let zeros = self.facts.iter().filter(|fact| fact.is_zero());
-        let denials = self
-            .denials
-            .iter()
-            .copied()
-            .chain(zeros.map(|fact| fact.at));
-        let pairs = self
-            .nor
-            .iter()
-            .filter_map(|at| Some((*at, *self.denials.first()?)));
-        let denials: Vec<(i64, i64)> = denials.map(|at| (at, at)).chain(pairs).collect();
-        let glues = glues(folded, ends, &denials, language);
-        for fact in &mut self.facts {
-            fact.glue = glues.get(&fact.at).cloned().unwrap_or_default();
-        }
-        for word in &mut self.words {
-            word.glue = glues.get(&word.at).cloned().unwrap_or_default();
-        }
-        let words = self
-            .words
-            .iter()
-            .map(|word| (word.stem.clone(), &word.glue));
-        let facts = self.facts.iter().filter(|fact| !fact.is_name());
-        let facts = facts.map(|fact| (fact.role_key(), &fact.glue));
-        let roles = words.chain(facts).filter_map(|(key, glue)| {
-            let role = glue.role.clone()?;
-            PREPOSITIONS.contains(role.as_str()).then_some((key, role))
-        });
-        self.roles = roles.collect();
-    }
-}
 
 /// Facts of one kind in a clause are rivals: each is of another thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,6 +147,12 @@ impl Word {
 
 const NUMBER: &str = r"[-+]?\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d+)?(?!\d)|\d{1,2}(?:,\d\d)+,\d{3}(?!\d)|[-+]?\d+(?:[.,]\d+)?";
 
+/// A number with its unit as an end of a range.
+const BOUND: &str = r"[€$£]?\d[\d.,]*(?: ?[^\s\d.,;:]{1,5})?";
+
+/// What makes a number of a source the end of a range, which is no number of its own.
+pub(super) const RANGE_END: &str = "to";
+
 static UNIT: LazyLock<String> = LazyLock::new(|| {
     let mut names: Vec<&String> = UNITS.keys().collect();
     names.sort_by_key(|name| (std::cmp::Reverse(name.len()), name.as_str().to_owned()));
@@ -237,6 +179,7 @@ patterns! {
     QUOTE = r#""([^"\n]{2,300})""#;
     PHONE = r"(?<![\w.-])(?:\+|0)\d[\d ()/-]{7,}\d(?!\w)";
     DATE_ISO = r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[T ](?P<t>\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)";
+    MONTH_ISO = r"(?<![\w-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\w-])|(?<![\w/-])(?P<m2>0?[1-9]|1[0-2])/(?P<y2>(?:19|20)\d\d)(?![\w/-])";
     DATE_DAY_MONTH = format!(r"(?i)\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<mon>{})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
     DATE_MONTH_DAY = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
     DATE_MONTH_YEAR = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<y>\d{{4}})\b", *MONTH);
@@ -248,10 +191,12 @@ patterns! {
             let mut letters = name.chars();
             letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
         });
-        format!(r"(?<=[a-zäöü,:] )({})\b", names.collect::<Vec<String>>().join("|"))
+        format!(r"(?:(?<=[a-zäöü,:] )|^(?=\w+\s*(?:[:(|–-]|$)))({})\b", names.collect::<Vec<String>>().join("|"))
     };
-    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::([0-5]\d))?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])\s*uhr\b";
+    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::([0-5]\d))?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])(?:\.([0-5]\d))?\s*uhr\b";
     ID = r"(?<![\w])[@#]?[A-Za-z0-9][\w]*(?:[-./:@#+_]+\w+)*(?!\w)";
+    GRADE = r"(?<![\w+-])(?:[A-Z]{1,2}[+-]|[A-Za-z](?:\+\+|#))(?![\w+#-])";
+    COUNTED = r"^\d+-[a-z]{3,}$";
     COMPOUND = format!(r"(?i)(?<![\w.])(\d+) ?({unit}) ?(?:and )?(\d+(?:\.\d+)?) ?({unit})(?!\w)", unit = *UNIT);
     VERSION = r"(?i)\b(version|release|v)[: ]*(\d+(?:\.\d+)+)(?!\w)";
     AMOUNT = format!(
@@ -262,6 +207,10 @@ patterns! {
     UNIT_BEHIND = format!(r"(?i)^[ -]?(?:to|-|–|and|or|bis)\s?(?:{NUMBER})\s?({})(?!\w)", *UNIT);
     ONLY_AMOUNT = format!(r"(?i)^(?:{NUMBER})\s?-?(?:{}|k|m|bn|x|st|nd|rd|th)(?:-old)?$", *UNIT);
     RANGE = format!(r"^(?:{NUMBER})\s?-\s?(?:{NUMBER})\w*$");
+    RANGE_BEHIND = format!(r"(?i)^{BOUND}(?: to | or | bis | oder |(?<=\d) ?– ?){BOUND}");
+    RANGE_BEFORE = format!(r"(?i){BOUND}(?: to | or | bis | oder | ?– ?){BOUND}$|\b(?:between|zwischen) {BOUND} (?:and|und) {BOUND}$|\b(?:between|zwischen) \d[\d.,]*$");
+    OPEN = r"(?i)\bup to $|(?:^|: )from $";
+    CHANGE = format!(r"(?i)\b(?:from|von) {BOUND}(?: (?:to|bis) {BOUND})?$");
     CODE = r"[A-Za-z0-9](?:_|@)\w|\w\.[a-z]\w+$|^@\w|\d+\.\d+\.\d+|\w+/\w+\.\w";
     GROUPED = r"^\d{1,3}(?:\.\d{3}){2,}$";
     DIGITS_WITH_DASHES = r"^\d{2,}(?:-\d+)+$";
@@ -348,6 +297,7 @@ impl Reader {
     fn dates(&mut self) {
         let patterns = [
             &DATE_ISO,
+            &MONTH_ISO,
             &DATE_DAY_MONTH,
             &DATE_MONTH_DAY,
             &DATE_MONTH_YEAR,
@@ -364,7 +314,7 @@ impl Reader {
                         groups.next().map(|group| group.as_str().to_owned())
                     };
                     let parts = [
-                        group(&["y"]),
+                        group(&["y", "y2"]),
                         group(&["m", "m2"]),
                         group(&["d", "d2"]),
                         group(&["mon"]),
@@ -415,7 +365,7 @@ impl Reader {
                 continue;
             };
             let number = |idx: usize| group(idx).and_then(|number| number.parse().ok());
-            let minute = number(2).or(Some(0));
+            let minute = number(2).or_else(|| number(8)).or(Some(0));
             let half = group(4)
                 .or_else(|| group(6))
                 .unwrap_or_default()
@@ -465,6 +415,12 @@ impl Reader {
             self.add(Value::Id(version.to_lowercase()), at, &version);
             self.take(start, end);
         }
+        // `B+` is another grade than `B`.
+        for (start, end, groups) in self.spans(&GRADE) {
+            let grade = groups[0].clone().unwrap_or_default();
+            self.add(Value::Id(grade.to_lowercase()), start, &grade);
+            self.take(start, end);
+        }
         for (start, end, groups) in self.spans(&ID) {
             let written = groups[0].clone().unwrap_or_default();
             let id = written.trim_matches(['.', ':', '-', '/']);
@@ -481,7 +437,9 @@ impl Reader {
             let is_id = !is_rate && !is_grouped && (is_mixed || is_match(&CODE, id) || is_dashed);
             let is_quarter =
                 id.len() == 2 && id.starts_with('Q') && id.ends_with(['1', '2', '3', '4']);
-            if is_id && !is_quarter && !is_match(&RANGE, id) {
+            // `a 4-star hotel`
+            let is_counted = is_match(&COUNTED, id);
+            if is_id && !is_quarter && !is_counted && !is_match(&RANGE, id) {
                 let bare = id.to_lowercase();
                 let bare = bare.trim_start_matches(['#', '@']);
                 self.add(Value::Id(bare.to_owned()), start, id);
@@ -515,6 +473,7 @@ impl Reader {
                 })
             })
             .collect();
+        let whole = self.text.clone();
         for amount in found {
             let Amount {
                 start,
@@ -609,9 +568,15 @@ impl Reader {
                 .is_some_and(|language| words_of(language).about.contains(word.as_str()));
             let has_tilde = word == "~" || front.ends_with('~');
             let is_comparing = COMPARING.contains(word.as_str());
+            // `2 or 3 cats` are neither 2 nor 3.
+            let is_end = is_match(&RANGE_BEHIND, &whole[number.0..])
+                || is_match(&RANGE_BEFORE, &whole[..number.1]);
+            let is_end = is_end && !is_match(&CHANGE, &whole[..number.1]);
+            let is_end = is_end || is_match(&OPEN, &whole[..start]);
             let about = match is_rough || is_comparing {
                 true => Some(word.clone()),
-                false => has_tilde.then(|| "~".to_owned()),
+                false if has_tilde => Some("~".to_owned()),
+                false => is_end.then(|| RANGE_END.to_owned()),
             };
             let digits: String = numeral.chars().filter(char::is_ascii_digit).collect();
             // `01067` is no number, and no float tells one of many digits from its neighbours.
@@ -751,7 +716,13 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         // `5 EUR each`, but not `each of them`
         let is_behind = |fact: &Fact| (fact.at + place(fact.text.len()) + 1) == at;
         let is_rate = lower == "each" && facts.iter().any(is_behind);
-        if is_rate || (is_stop(&lower) && !is_letter && !is_switch) {
+        // `From: Lima`, and the column `To`
+        let before = text[..found.start()].trim_end();
+        let begins = before.is_empty() || before.ends_with([',', ';', '(', '|']);
+        let is_label = PREPOSITIONS.contains(lower.as_str())
+            && begins
+            && (folded.trim() == word || rest.starts_with(": "));
+        if is_rate || (is_stop(&lower) && !is_letter && !is_switch && !is_label) {
             continue;
         }
         lower = ordinal(&lower);
@@ -767,7 +738,10 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         if names && language == Some(Language::English) && is_capital && !is_first {
             facts.push(Fact::new(Value::Name(stem.clone()), at, word));
         }
-        ends.insert(at, at + place(word.len()));
+        // What stands behind a label is in its role.
+        if !is_label {
+            ends.insert(at, at + place(word.len()));
+        }
         said.words.push(Word {
             at,
             glue: Glue::default(),

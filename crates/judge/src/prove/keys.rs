@@ -2,7 +2,7 @@
 
 use cuecard_source::value::Json;
 
-use super::data::{CURRENCIES, multiplier, unit_of};
+use super::data::{CURRENCIES, Unit, multiplier, unit_of};
 use super::facts::is_number;
 use super::text::pattern;
 
@@ -95,10 +95,15 @@ pub(super) fn with_unit(
         let last = parts.len() - 1;
         return format!("{}: {} {unit}", others([last, last]), cents / 100.0);
     }
-    if parts.len() > 1 && unit_of(&lower[0]).is_some_and(|unit| unit.dimension == "time") {
+    // `minutes_left`, but neither `min_price` nor `day_rate`
+    let is_time =
+        |unit: Unit| unit.dimension == "time" && lower[0].len() > 3 && lower[0].ends_with('s');
+    if parts.len() > 1 && unit_of(&lower[0]).is_some_and(is_time) {
         return format!("{}: {written} {}", others([0, 0]), parts[0]);
     }
-    let per = lower.iter().position(|part| part == "per");
+    let per = lower
+        .iter()
+        .position(|part| matches!(part.as_str(), "per" | "pro"));
     if let Some(at) = per.filter(|at| *at > 0 && at + 1 < parts.len())
         && unit_of(parts[at - 1]).is_some()
     {

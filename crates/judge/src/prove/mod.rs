@@ -17,11 +17,14 @@ mod names;
 mod naming;
 mod order;
 mod outline;
+mod pairs;
 mod pieces;
 mod proof;
 mod reading;
 mod records;
+mod said;
 mod same;
+mod several;
 mod shapes;
 mod signs;
 mod sources;
@@ -41,8 +44,9 @@ use self::proof::{Proof, Prover};
 use self::sources::{ResultOf, Sources};
 use self::text::{Language, language};
 
-pub(crate) use self::data::{month, number_word, weekday};
+pub(crate) use self::data::{is_function_word, month, number_word, weekday};
 pub(crate) use self::keys::is_search;
+pub(crate) use self::names::stands_in;
 pub(crate) use self::proof::Verdict as ProofVerdict;
 pub(crate) use self::reading::{
     DROPPING, Sentence, SpanKind, claiming, has_verb, is_denied, lines_of, mention, mentions,

@@ -32,7 +32,7 @@ impl Names {
 }
 
 /// Whether a folded text has another one that is no part of a longer word, such as `example` of `example.org`.
-pub(super) fn stands_in(part: &str, text: &str) -> bool {
+pub(crate) fn stands_in(part: &str, text: &str) -> bool {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let goes_on = |letters: &mut dyn Iterator<Item = char>| {
         let first = letters.next();

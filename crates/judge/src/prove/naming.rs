@@ -1,11 +1,15 @@
 //! Which fields name records, and which names stand in a text.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::keys::{is_naming, is_weak_name};
+use super::facts::{Fact, Said, Word, read};
+use super::keys::{is_naming, is_weak_name, key_text};
 use super::names::{Names, stands_in};
-use super::sources::{Field, FieldKind, Record, Sources};
-use super::text::{pattern, plain};
+use super::order::lacking;
+use super::same::{Same, same};
+use super::sources::{Field, FieldKind, Record, Sources, stems};
+use super::text::{fold, pattern, plain};
 
 impl Sources {
     /// Whether the key of a field says that it names its record; the city does only where no name stands.
@@ -103,5 +107,72 @@ impl Sources {
         };
         let named = records.filter(|(idx, record)| !record.is_stale && is_named(*idx, record));
         named.map(|(idx, _)| idx).collect()
+    }
+
+    /// A text with the words of the keys and values that are written as `dark_mode`.
+    pub(super) fn with_words<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        pattern!(SNAKE, r"\b[a-z]+(?:_[a-z]+)+\b");
+        SNAKE.replace_all(text, |found: &regex::Captures<'_>| {
+            match self.snakes.contains(&found[0]) {
+                true => key_text(&found[0]),
+                false => found[0].to_owned(),
+            }
+        })
+    }
+
+    /// Whether a text is the key of a field, and nothing else.
+    pub(super) fn is_key(&self, text: &str) -> bool {
+        let keys = stems(text, self.own_language());
+        let mut fields = self.records.iter().flat_map(|record| &record.fields);
+        !keys.is_empty() && fields.any(|field| field.keys == keys)
+    }
+
+    /// Whether a line says nothing but values of one record, or what is true of it or not.
+    pub(super) fn is_value(&self, said: &Said) -> bool {
+        let has_all = |record: usize| {
+            let fields = self.fields(record, |_| true);
+            let header = &self.records[record].header.words;
+            let is_value = |stem: &str| {
+                fields.iter().any(|field| {
+                    let is_sign = matches!(field.kind, FieldKind::True | FieldKind::Falsy);
+                    field.words.contains(stem) || (is_sign && field.keys.contains(stem))
+                })
+            };
+            let says = |word: &Word| {
+                lacking(std::slice::from_ref(word), &is_value, self.language)
+                    .0
+                    .is_empty()
+            };
+            // `Unpaid invoices`, and `State: open`
+            let names = |word: &Word| {
+                header.contains(&word.stem)
+                    || fields.iter().any(|field| field.keys.contains(&word.stem))
+            };
+            let has_word = |word: &Word| says(word) || names(word);
+            let has_value = !said.facts.is_empty() || said.words.iter().any(says);
+            let has_fact = |claim: &Fact| {
+                let mut facts = fields.iter().flat_map(|field| &field.facts);
+                facts.any(|fact| same(claim, fact) == Same::Yes)
+            };
+            has_value && said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
+        };
+        !(said.words.is_empty() && said.facts.is_empty()) && (0..self.records.len()).any(has_all)
+    }
+
+    /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.
+    pub(super) fn denials_in_names(&self, text: &str) -> usize {
+        let own = |text: &str| read(text, self.language, false).n_denials();
+        let names = self.titles_in(text).into_iter();
+        let names: Vec<&str> = names.filter(|name| own(name) > 0).collect();
+        let mut bare = fold(text);
+        for name in &names {
+            while let Some(at) = bare.to_ascii_lowercase().find(name) {
+                bare.replace_range(at..at + name.len(), " name ");
+            }
+        }
+        match names.is_empty() {
+            true => 0,
+            false => own(text).saturating_sub(own(&bare)),
+        }
     }
 }

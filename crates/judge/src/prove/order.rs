@@ -1,13 +1,13 @@
 //! Whether the words and facts of a claim stand in a source, and in the same order and roles.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Fact, Roles, Value, Word};
 use super::keys::key_text;
 use super::names::stands_in;
 use super::pieces::Piece;
 use super::same::{Same, same};
-use super::sources::Field;
+use super::sources::{Field, FieldKind};
 use super::text::{Language, plain, stem};
 
 /// Whether one of these facts is that of a claim; quotations and names are sought in text and words.
@@ -66,30 +66,35 @@ pub(super) fn has_same_roles<'r>(
             .iter()
             .any(|roles| roles.values().any(|used| used == preposition))
     };
-    !piece.roles.iter().any(|(key, preposition)| {
-        of(key).is_some_and(|other| other != preposition) && is_used(preposition)
-    })
+    // `before 1500` is not in 1500.
+    const BOUNDING: &[&str] = &["until", "before", "after", "bis", "vor"];
+    let is_unbound = |key: &String, preposition: &String| {
+        BOUNDING.contains(&preposition.as_str())
+            && !piece.roles.contains_key(key)
+            && !piece.words.iter().any(|word| word.lower == *preposition)
+            && piece.facts.iter().any(|fact| fact.role_key() == *key)
+    };
+    let mut bounds = roles.iter().flat_map(|roles| roles.iter());
+    !bounds.any(|(key, preposition)| is_unbound(key, preposition))
+        && !piece.roles.iter().any(|(key, preposition)| {
+            of(key).is_some_and(|other| other != preposition) && is_used(preposition)
+        })
 }
 
 pub(super) fn are_numbers_in_order(piece: &Piece, fields: &[&Field]) -> bool {
-    let numbers: Vec<&Fact> = piece
-        .facts
-        .iter()
-        .filter(|fact| fact.number().is_some() && fact.at >= 0)
-        .collect();
-    let at = |number: &&Fact| {
-        let has_it = |field: &&Field| {
-            field
-                .facts
-                .iter()
-                .any(|fact| same(number, fact) == Same::Yes)
-        };
-        fields
-            .iter()
-            .position(has_it)
-            .map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX))
+    let has_it = |field: &Field, number: &Fact| {
+        let mut facts = field.facts.iter();
+        facts.any(|fact| same(number, fact) == Same::Yes)
     };
-    numbers.len() < 2 || numbers.iter().map(at).is_sorted()
+    // Of others their keys say which they are.
+    let is_bare = |number: &&Fact| {
+        let mut own = fields.iter().filter(|field| has_it(field, number));
+        !own.any(|field| !field.keys.is_empty() && field.keys.iter().all(|key| piece.has_word(key)))
+    };
+    let numbers = piece.facts.iter();
+    let numbers = numbers.filter(|fact| fact.number().is_some() && fact.at >= 0);
+    let at = |number: &Fact| fields.iter().position(|field| has_it(field, number));
+    numbers.filter(is_bare).map(at).is_sorted()
 }
 
 /// "3 orders" is no use of `order: 3`: a number before a plural needs a plural key. `list` is what a list is called that the
@@ -135,4 +140,155 @@ pub(super) fn is_no_count(
     }
     let key = key_text(&field.key).to_lowercase();
     key.split_whitespace().any(|word| word == next.lower) || !next.lower.ends_with('s')
+}
+
+/// Whether a field, if it says a date or a time of the kind that a claim says, says one of the claim.
+pub(super) fn has_its_time(piece: &Piece, field: &Field) -> bool {
+    let is_when = |fact: &&Fact| matches!(fact.value, Value::Date(_) | Value::Time(_));
+    field.facts.iter().filter(is_when).all(|fact| {
+        let mut like = piece
+            .facts
+            .iter()
+            .filter(|claim| claim.is_like(fact))
+            .peekable();
+        like.peek().is_none() || like.any(|claim| same(claim, fact) == Same::Yes)
+    })
+}
+
+/// Whether what a piece takes from one value stands there in the same order, and what nothing joins is of one text of a list.
+pub(super) fn are_texts_whole(piece: &Piece, fields: &[&Field]) -> bool {
+    let is_of_text = |field: &&&Field| field.items.iter().any(|item| item.words.len() > 1);
+    let mut texts = fields.iter().filter(is_of_text);
+    texts.all(|field| {
+        let others = || fields.iter().filter(|other| !std::ptr::eq(**other, *field));
+        let is_its = |word: &&Word| {
+            let is_other = |other: &&Field| {
+                other.words.contains(&word.stem) || other.keys.contains(&word.stem)
+            };
+            word.at >= 0
+                && field.words.contains(&word.stem)
+                && !field.keys.contains(&word.stem)
+                && !others().any(is_other)
+        };
+        let words = piece.words.iter().filter(is_its);
+        let facts = piece.facts.iter().filter(|fact| {
+            let mut own = field.facts.iter();
+            let is_there = |other: &&Field| {
+                let mut facts = other.facts.iter();
+                facts.any(|known| same(fact, known) == Same::Yes)
+            };
+            fact.at >= 0
+                && own.any(|known| same(fact, known) == Same::Yes)
+                && !others().any(is_there)
+        });
+        let mut joins: Vec<i64> = piece
+            .words
+            .iter()
+            .filter(|word| word.glue.join.is_some())
+            .map(|word| word.at)
+            .collect();
+        joins.extend(
+            piece
+                .facts
+                .iter()
+                .filter(|fact| fact.glue.join.is_some())
+                .map(|fact| fact.at),
+        );
+        let part = |at: i64| joins.iter().filter(|join| **join <= at).count();
+        let mut parts: BTreeMap<usize, (Vec<&Word>, Vec<&Fact>)> = BTreeMap::new();
+        for word in words {
+            parts.entry(part(word.at)).or_default().0.push(word);
+        }
+        for fact in facts {
+            parts.entry(part(fact.at)).or_default().1.push(fact);
+        }
+        parts.values().all(|(words, facts)| {
+            field.items.iter().any(|item| {
+                let mut own = item.words.iter();
+                let is_in_order = match item.words.len() {
+                    0..=2 => words
+                        .iter()
+                        .all(|word| item.words.iter().any(|own| own.stem == word.stem)),
+                    _ => words
+                        .iter()
+                        .all(|word| own.any(|own| own.stem == word.stem)),
+                };
+                let has_fact =
+                    |fact: &&Fact| item.facts.iter().any(|own| same(fact, own) == Same::Yes);
+                is_in_order && facts.iter().all(has_fact)
+            })
+        })
+    })
+}
+
+/// Whether the keys that a piece says have the values that it says in their order, and no list has those of another one. What
+/// somebody has done is no value without the deed: `closed_by`.
+/// A name stands anywhere: `is_name`.
+pub(super) fn are_values_of_keys(
+    piece: &Piece,
+    fields: &[&Field],
+    is_name: impl Fn(&Field) -> bool,
+) -> bool {
+    const CARRIED: i64 = -1_000_000;
+    let valued: Vec<&&Field> = fields
+        .iter()
+        .filter(|field| !field.items.is_empty() && !field.keys.is_empty())
+        .collect();
+    let place = |nth: usize, at: i64| match at {
+        -1 => CARRIED + i64::try_from(nth).unwrap_or_default(),
+        at => at,
+    };
+    let words = || {
+        piece
+            .words
+            .iter()
+            .enumerate()
+            .map(|(nth, word)| (place(nth, word.at), word))
+    };
+    let is_only = |field: &Field, has: &dyn Fn(&Field) -> bool| {
+        has(field)
+            && !valued
+                .iter()
+                .any(|other| !std::ptr::eq(**other, field) && has(other))
+    };
+    let has_keys = |field: &Field| field.keys.iter().all(|key| piece.has_word(key));
+    let mut pairs: Vec<(i64, i64)> = Vec::new();
+    for field in valued
+        .iter()
+        .filter(|field| has_keys(field) && !is_name(field))
+    {
+        let mut keys =
+            words().filter(|(_, word)| is_only(field, &|field| field.keys.contains(&word.stem)));
+        let values = words().filter(|(_, word)| {
+            !field.keys.contains(&word.stem)
+                && is_only(field, &|field| field.words.contains(&word.stem))
+        });
+        let facts = piece.facts.iter().filter(|fact| {
+            let has_it = |field: &Field| field.facts.iter().any(|own| same(fact, own) == Same::Yes);
+            fact.at >= 0 && !fact.is_name() && is_only(field, &has_it)
+        });
+        let value = values
+            .map(|(at, _)| at)
+            .chain(facts.map(|fact| fact.at))
+            .min();
+        pairs.extend(keys.next().map(|(at, _)| at).zip(value));
+    }
+    pairs.sort_unstable();
+    let is_listed = valued
+        .iter()
+        .any(|field| field.kind == FieldKind::List && has_keys(field));
+    let has_its_key = |word: &Word| {
+        let mut own = valued
+            .iter()
+            .filter(|field| field.words.contains(&word.stem))
+            .peekable();
+        let is_by = word.glue.role.as_deref() == Some("by");
+        let is_free = |field: &&&Field| {
+            let is_of_other = field.kind == FieldKind::List && is_listed;
+            let is_deed = is_by && key_text(&field.key).ends_with(" by");
+            has_keys(field) || !(is_of_other || is_deed)
+        };
+        own.peek().is_none() || own.any(is_free)
+    };
+    pairs.is_sorted_by_key(|(_, value)| *value) && piece.words.iter().all(has_its_key)
 }

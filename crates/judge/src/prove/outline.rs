@@ -1,10 +1,13 @@
 //! A text as one tree of lines: each sentence, item, heading and cell knows the lines that it hangs under.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use regex::Regex;
 
-use super::text::{fold, pattern, plain, sentences};
+use super::data::month_names;
+use super::text::{fixed, fold, pattern, plain, sentences};
 
 /// What a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,12 +69,20 @@ struct Outline {
 
 /// The lines of a Markdown text, in order; none with nothing in it.
 pub(super) fn outline(text: &str) -> Vec<Line> {
+    static DAY: LazyLock<Regex> = LazyLock::new(|| {
+        let months = month_names().join("|");
+        fixed(&format!(
+            r"(?im)^([ \t]*(?:[-*+][ \t]+)?\d{{1,2}})\. +((?:{months})\b)"
+        ))
+    });
     pattern!(TAG, r"<[^>]*>");
     pattern!(
         EMPHASIS,
         r"(?i)</?(?:a|abbr|b|code|em|i|kbd|mark|small|span|strong|sub|sup|u)\b[^>]*>"
     );
+    // `18. September` is no item of a list.
     let text = fold(text);
+    let text = DAY.replace_all(&text, r"$1\. $2");
     let mut outline = Outline::default();
     let mut code = false;
     for (event, range) in Parser::new_ext(&text, Options::ENABLE_TABLES).into_offset_iter() {
@@ -343,9 +354,7 @@ impl Outline {
                 }
                 over.extend(head(self.column));
             }
-            None if self.is_ranked => over.extend(head(1)),
-            None if !names_row => over.extend(head(0)),
-            None => {}
+            None => over.extend(head(usize::from(self.is_ranked))),
         }
         over.retain(|at| *at != EMPTY);
         let kind = match names_row {

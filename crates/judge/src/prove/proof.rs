@@ -9,11 +9,12 @@ use super::derived::invented;
 use super::facts::{Fact, Value, Word, read};
 use super::order::{has, has_same_roles, lacking};
 use super::outline::LineKind;
+use super::pairs::{pairs, signed};
 use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
 use super::sources::{Field, Passage, Sources, stems};
-use super::text::{Language, clauses, is_title, language as text_language, pattern};
+use super::text::{Language, clauses, fold, is_title, language as text_language, pattern};
 use cuecard_source::value::cut;
 
 /// What is known of a claim.
@@ -57,15 +58,15 @@ use Verdict::{Refuted, Supported, Unproven};
 
 /// What a claim takes from the lines above it, and from the clauses before.
 #[derive(Debug, Clone, Default)]
-struct Carried {
-    facts: Vec<Fact>,
-    words: Vec<Word>,
+pub(super) struct Carried {
+    pub(super) facts: Vec<Fact>,
+    pub(super) words: Vec<Word>,
     /// Whether a line above denies what hangs under it: `Not tested:`.
     is_denied: bool,
     /// Whether a name among them denies: `Login does not work`.
     has_denying_name: bool,
     /// Whether they are of lines above.
-    hangs: bool,
+    pub(super) hangs: bool,
 }
 
 /// Proves claims by the sources.
@@ -123,7 +124,8 @@ impl Prover<'_> {
         if is_lead && self.sources.is_value(&read(&claim.text, language, false)) {
             return Proof::new(Supported, "it leads to what hangs under it");
         }
-        let whole = pieces(&claim.text, language, names).whole;
+        let text = self.sources.with_words(&fold(&claim.text)).into_owned();
+        let whole = pieces(&text, language, names).whole;
         let is_below =
             |fact: &&Fact| fact.number() == Some(claim.n_below as f64) && claim.n_below > 0;
         let invented: Vec<Proof> = whole
@@ -140,14 +142,19 @@ impl Prover<'_> {
         if let Some(refuted) = invented.iter().find(|proof| proof.is(Refuted)) {
             return refuted.clone();
         }
+        if let Some(pairs) = pairs(&text).or_else(|| signed(&text)) {
+            let proof = self.prove_pairs(&pairs, &carried, names);
+            let open = invented.into_iter().next().filter(|_| proof.is(Supported));
+            return open.unwrap_or(proof);
+        }
         if whole.words.is_empty() && whole.facts.is_empty() && !hangs {
             return self.of_nothing(&whole);
         }
-        let mut said = self.sources.namings(&claim.text);
+        let mut said = self.sources.namings(&text);
         said.extend(&naming);
-        let parts = clauses(&claim.text, language);
+        let parts = clauses(&text, language);
         if parts.len() > 1 {
-            let taken = self.with_names(pieces(&claim.text, language, names));
+            let taken = self.with_names(pieces(&text, language, names));
             let proof = self.prove_parts(&with(taken, &carried), names, &said);
             if proof.is(Supported) {
                 return proof;
@@ -214,6 +221,9 @@ impl Prover<'_> {
         {
             return first.clone();
         }
+        if let Some(proof) = self.prove_each(&text, &carried, names) {
+            return proof;
+        }
         if let Some(first) = invented.into_iter().next() {
             return first;
         }
@@ -276,12 +286,20 @@ impl Prover<'_> {
             }
             let said = read(&above.text, language, false);
             // A cell is of its row and column, and what hangs under a value is of what has it.
-            let is_value = above.part == Part::HeadCell || self.sources.is_value(&said);
+            let is_value = match above.part {
+                Part::HeadCell => true,
+                Part::Key if self.sources.is_key(&above.text) => true,
+                Part::Key => continue,
+                Part::Head => self.sources.is_value(&said),
+                Part::Before => false,
+            };
             // What counts or quantifies is said of all that hangs there.
             let is_proved = above.part == Part::Head && proved.contains(&above.line);
             let facts = said.facts.iter().filter(|fact| {
                 let names = matches!(fact.value, Value::Id(_) | Value::Date(_));
-                let is_count = fact.number().is_some() && fact.unit.is_none();
+                // `Day 1` is no count.
+                let is_label = fact.at > 0 && fact.glue.is_adjacent;
+                let is_count = fact.number().is_some() && fact.unit.is_none() && !is_label;
                 is_value || names || (is_proved && !is_count)
             });
             let facts: Vec<Fact> = facts.map(Fact::carried).collect();
@@ -303,7 +321,7 @@ impl Prover<'_> {
     }
 
     /// An item that names no record keeps what named one before it: of "Ana: 14 seats, balance $35", of Ana.
-    fn with_names(&self, mut taken: Pieces) -> Pieces {
+    pub(super) fn with_names(&self, mut taken: Pieces) -> Pieces {
         let mut current: Vec<&str> = Vec::new();
         for item in &mut taken.items {
             let here = self.sources.namings(&item.text);
@@ -372,7 +390,7 @@ impl Prover<'_> {
 
     /// One piece of a claim. With `has_rivals` it has several facts of one kind, and only what has all of them in its order
     /// proves it.
-    fn prove_part(&self, piece: &Piece, said: &[&str], has_rivals: bool) -> Proof {
+    pub(super) fn prove_part(&self, piece: &Piece, said: &[&str], has_rivals: bool) -> Proof {
         if piece.facts.is_empty() && piece.words.is_empty() {
             return self.of_nothing(piece);
         }
@@ -687,7 +705,7 @@ fn is_general(piece: &Piece) -> bool {
 }
 
 /// Puts what hangs above a claim before its pieces.
-fn with(mut taken: Pieces, carried: &Carried) -> Pieces {
+pub(super) fn with(mut taken: Pieces, carried: &Carried) -> Pieces {
     for piece in taken.all_mut() {
         let has_id = piece.facts.iter().any(Fact::is_id);
         let facts = carried

@@ -6,7 +6,10 @@ use super::data::{CURRENCIES, QUANTIFIERS, RESTRICTING, names_dimension};
 use super::facts::{Fact, Value, Word};
 use super::keys::key_text;
 use super::names::stands_in;
-use super::order::{are_numbers_in_order, has, has_same_roles, is_no_count, lacking};
+use super::order::{
+    are_numbers_in_order, are_texts_whole, are_values_of_keys, has, has_its_time, has_same_roles,
+    is_no_count, lacking,
+};
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
 use super::same::{Same, same};
@@ -103,7 +106,12 @@ impl Prover<'_> {
             .iter()
             .map(|field| &field.roles)
             .chain([&record.header.roles]);
-        if !are_numbers_in_order(piece, &fields) || !has_same_roles(piece, roles) {
+        let is_in_order = are_numbers_in_order(piece, &fields)
+            && are_texts_whole(piece, &fields)
+            && are_values_of_keys(piece, &fields, |field| {
+                self.sources.has_naming_key(idx, field)
+            });
+        if !is_in_order || !has_same_roles(piece, roles) {
             return ByRecord::Unproven(Vec::new(), shown(&fields), 1);
         }
         match self.signs(piece, idx, &fields) {
@@ -181,6 +189,7 @@ impl Prover<'_> {
                         && (field.words.iter().all(has)
                             || (field.kind == FieldKind::List && field.words.iter().any(has)))
                 }
+                FieldKind::Text | FieldKind::List if !has_its_time(piece, field) => false,
                 FieldKind::Text | FieldKind::List => field.facts.iter().any(|fact| {
                     let is_there = |claim: &&Fact| same(fact, claim) == Same::Yes;
                     let is_counted = |claim: &Fact| {
@@ -204,10 +213,14 @@ impl Prover<'_> {
                     let mut facts = piece.facts.iter();
                     facts.any(|claim| same(claim, fact) == Same::Yes)
                 };
-                self.sources.names_record(idx, field)
-                    && !(field.words.is_empty() && field.facts.is_empty())
+                let mut facts = piece.facts.iter();
+                let is_quoted = facts.any(
+                    |fact| matches!(&fact.value, Value::Quote(quote) if *quote == field.value),
+                );
+                let has_all = !(field.words.is_empty() && field.facts.is_empty())
                     && field.words.iter().all(|word| mine.contains(word.as_str()))
-                    && field.facts.iter().all(has_fact)
+                    && field.facts.iter().all(has_fact);
+                self.sources.names_record(idx, field) && (is_quoted || has_all)
             })
         };
         // A number of what is around is one of this record only by its key.
@@ -225,7 +238,8 @@ impl Prover<'_> {
                         .any(|key| mine.contains(key.as_str()))
             };
             let is_bare = fact.number().is_some() && fact.unit.is_none();
-            !fields.iter().any(|other| is_narrower(other))
+            has_its_time(piece, field)
+                && !fields.iter().any(|other| is_narrower(other))
                 && match (is_bare, is_own(field)) {
                     // `Open: 3` is no value of an entry.
                     (true, true) => {
@@ -379,6 +393,20 @@ impl Prover<'_> {
         let listed: Vec<&str> = listed.map(|word| word.stem.as_str()).collect();
         let (listed_facts, others): (Vec<&Fact>, Vec<&Fact>) =
             others.into_iter().partition(|fact| fact.at > colon);
+        // `I found 3 books` counts the only list, if the user asked for books.
+        let is_asked = |word: &&Word| {
+            word.lower.ends_with('s') && self.sources.known_names.contains(&word.stem)
+        };
+        let asked = piece
+            .words
+            .iter()
+            .filter(|word| word.at < colon && is_asked(word));
+        let asked: BTreeSet<&str> = asked.map(|word| word.stem.as_str()).collect();
+        let lists = self.sources.lists.iter();
+        let is_only = lists
+            .filter(|list| list.items.iter().any(Json::is_object))
+            .count()
+            == 1;
         for list in self
             .sources
             .lists
@@ -393,7 +421,11 @@ impl Prover<'_> {
                     .unwrap_or_default(),
                 _ => BTreeSet::new(),
             };
-            let is_head = |word: &str| list.header.words.contains(word) || first.contains(word);
+            let is_head = |word: &str| {
+                list.header.words.contains(word)
+                    || first.contains(word)
+                    || (is_only && asked.contains(word))
+            };
             if !mine.iter().any(|word| is_head(word)) {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Whether a fact of a claim is one of a source.
 
 use super::data::{DOWNWARD, UPWARD, Unit};
-use super::facts::{Fact, Value};
+use super::facts::{Fact, RANGE_END, Value};
 use super::text::Language;
 
 /// Whether a fact of a claim is one of a source.
@@ -130,7 +130,8 @@ pub(super) fn near(claim: &Fact, one: f64, other: f64) -> bool {
     if one == other || (!are_whole && (one - other).abs() <= 1e-9 * other.abs().max(1.0)) {
         return !claim.about.as_deref().is_some_and(is_short_of);
     }
-    let Some(about) = claim.about.as_deref().filter(|_| one != 0.0) else {
+    let about = claim.about.as_deref().filter(|about| *about != RANGE_END);
+    let Some(about) = about.filter(|_| one != 0.0) else {
         return false;
     };
     let written = format!("{}", claim.number().unwrap_or_default().abs());

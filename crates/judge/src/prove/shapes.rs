@@ -7,6 +7,7 @@ use serde_json::Map;
 
 use super::data::{SIGN_VALUES, TRUE_VALUES};
 use super::outline::{Line, LineKind, key_of};
+use super::pairs::{pair, pairs};
 use super::text::pattern;
 
 /// The texts that are JSON as what they are.
@@ -50,7 +51,7 @@ fn lines_of_fields(text: &str) -> Option<Json> {
         let field = line.split_once(": ").or(line.split_once(" - "));
         let (key, value) = field.filter(|_| FIELD.is_match(line))?;
         // `Ann: smoker no, paid yes` is a record.
-        if short_fields(value).is_some() {
+        if pairs(value).is_some() {
             return None;
         }
         let record = records.last_mut()?;
@@ -73,22 +74,17 @@ fn lines_of_fields(text: &str) -> Option<Json> {
     }
 }
 
-/// A key with `yes` or `no`, or with a number: `smoker no`, `age: 31`.
-fn short_field(part: &str) -> Option<(String, Json)> {
+/// The time and the level with which a line of a log begins, and the rest of it.
+pub(super) fn log_entry(line: &str) -> Option<(&str, &str)> {
     pattern!(
-        FIELD,
-        r"^\W*(\p{L}[\w ]{0,30}?):?\s+((?i:yes|no|true|false|on|off|none)|\d[\d.,]*)\W*$"
+        STAMP,
+        r"^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?Z?\]?\s+(?:\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL)\]?:?\s+)?"
     );
-    let field = FIELD.captures(part)?;
-    let value = plain_value(&field[2]);
-    Some((field[1].to_owned(), value))
-}
-
-/// Several of them: `smoker no, paid yes`.
-fn short_fields(text: &str) -> Option<Vec<(String, Json)>> {
-    let fields = text.split([',', '|', ';']).map(short_field);
-    let fields: Option<Vec<(String, Json)>> = fields.collect();
-    fields.filter(|fields| fields.len() > 1)
+    let stamp = STAMP.find(line)?;
+    let entry = &line[stamp.end()..];
+    entry
+        .starts_with(char::is_alphabetic)
+        .then_some((stamp.as_str(), entry))
 }
 
 /// The lists of records that lines say, under the lines that they hang under, and the places of these lines: of `Smoker: no` and
@@ -120,13 +116,14 @@ pub(super) fn records_of(lines: &[Line]) -> (BTreeMap<Vec<usize>, Json>, HashSet
         if let Some(over) = line.over.last().filter(|_| line.kind != LineKind::Cell) {
             below.entry(*over).or_default().push(at);
         }
-        let inline = line.text.split_once(" | ").or(line.text.split_once(": "));
-        let Some((name, rest)) = inline else {
+        let Some(inline) = pairs(&line.text).filter(|pairs| !pairs.lead.is_empty()) else {
             continue;
         };
-        if let Some(fields) = short_fields(rest)
-            && add(&line.over, name, fields)
-        {
+        let fields = inline.pairs.iter().filter_map(|text| {
+            let (key, value) = pair(text)?;
+            Some((key.to_owned(), plain_value(value)))
+        });
+        if add(&line.over, &inline.lead, fields.collect()) {
             taken.insert(at);
         }
     }

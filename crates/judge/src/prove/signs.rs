@@ -12,7 +12,7 @@ use super::pieces::Piece;
 use super::proof::Prover;
 use super::same::{Same, same};
 use super::sources::{Field, FieldKind};
-use super::text::plain;
+use super::text::{UNKNOWN_SIGN, plain};
 
 /// How the signs of a piece agree with those of a record.
 pub(super) enum Signs<'f> {
@@ -103,6 +103,8 @@ impl Prover<'_> {
         let mut flips: BTreeMap<usize, usize> = BTreeMap::new();
         let (mut known, mut pending) = (BTreeSet::new(), BTreeSet::new());
         let (mut last, mut is_off) = (None, false);
+        // Flags that no word switches yet, each with whether it is joined to the one before: `A and B are off`.
+        let mut open: Vec<(usize, bool)> = Vec::new();
         let mut switched = Vec::new();
         // `Dr. No` and `Part 0` deny nothing.
         let text = piece.text.to_ascii_lowercase();
@@ -136,9 +138,15 @@ impl Prover<'_> {
                 let off = OFF.contains(word.lower.as_str());
                 match last.filter(|_| token.glue().join.is_none()) {
                     Some(last) => {
-                        denied.entry(last).or_default().extend(own);
-                        *flips.entry(last).or_default() += usize::from(off);
-                        switched.push(last);
+                        let n_joined = open.iter().rev().take_while(|(_, is_joined)| *is_joined);
+                        let first = open.len().saturating_sub(n_joined.count() + 1);
+                        let flags = open.drain(first..).map(|(at, _)| at);
+                        let flags: BTreeSet<usize> = flags.chain([last]).collect();
+                        for at in flags {
+                            denied.entry(at).or_default().extend(own);
+                            *flips.entry(at).or_default() += usize::from(off);
+                            switched.push(at);
+                        }
                     }
                     None => {
                         pending.extend(own.iter().copied());
@@ -181,7 +189,15 @@ impl Prover<'_> {
             for open in switched.iter_mut().filter(|open| **open == usize::MAX) {
                 *open = at;
             }
+            if field.kind.is_flag() && open.last().is_none_or(|(open, _)| *open != at) {
+                open.push((at, token.glue().join.is_some()));
+            }
             last = Some(at);
+        }
+        // A cell that says only `no` denies what its column says.
+        let is_flag = |at: &usize| fields.get(*at).is_some_and(|field| field.kind.is_flag());
+        if tokens.iter().all(|token| token.at() < 0) {
+            last = denied.keys().copied().rfind(is_flag).or(last);
         }
         let is_left = (known.len() % 2 == 1) != piece.denies();
         let Some(last) = last else {
@@ -192,8 +208,10 @@ impl Prover<'_> {
         };
         denied.entry(last).or_default().append(&mut pending);
         *flips.entry(last).or_default() += usize::from(is_left) + usize::from(is_off);
-        let is_flag = |at: &usize| fields.get(*at).is_some_and(|field| field.kind.is_flag());
         if !switched.iter().all(is_flag) {
+            return Signs::Unsure;
+        }
+        if piece.text.contains(UNKNOWN_SIGN) && denied.keys().any(is_flag) {
             return Signs::Unsure;
         }
         let mut signs = Signs::Same;

@@ -10,11 +10,10 @@ use super::data::{SIGN_VALUES, TRUE_VALUES, UNIT_KEYS};
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
 use super::keys::{is_naming, is_search, key_text, with_unit};
 use super::names::Names;
-use super::order::lacking;
 use super::outline::{LineKind, outline};
 use super::pieces::{Piece, piece};
 use super::same::{Same, same};
-use super::shapes::{opened, records_of, without_tables};
+use super::shapes::{log_entry, opened, records_of, without_tables};
 use super::text::{Language, clauses, fold, language, pattern, plain, sentences};
 
 /// So many passages and fields of all results are read.
@@ -95,6 +94,8 @@ pub(super) struct Field {
     pub(super) denials: BTreeMap<String, Vec<i64>>,
     pub(super) kind: FieldKind,
     pub(super) roles: Roles,
+    /// What each text of the value says, in its order.
+    pub(super) items: Vec<Said>,
 }
 
 /// An object of a result.
@@ -174,6 +175,8 @@ pub(super) struct Sources {
     pub(super) blank_names: BTreeSet<String>,
     /// Keys whose values tell records apart, with the groups of these records.
     pub(super) telling_keys: HashMap<String, Vec<Vec<String>>>,
+    /// Keys and values such as `dark_mode`, which are told as words, too.
+    pub(super) snakes: HashSet<String>,
     /// The ways to objects and lists, by the words of their keys.
     ways: HashMap<String, BTreeSet<Vec<String>>>,
     /// Short texts that tools were called with, and values of keys such as `title`.
@@ -271,9 +274,9 @@ impl Sources {
             sources.know(text);
         }
         for arguments in arguments {
-            leaves("", arguments, &mut |_, leaf| {
+            leaves("", arguments, &mut |key, leaf| {
                 if sources.known.len() < MOST_KNOWN {
-                    sources.know(&shown(leaf));
+                    sources.know(&with_unit(key, leaf, &shown(leaf), None, false));
                 }
             });
         }
@@ -335,7 +338,7 @@ impl Sources {
     }
 
     /// The language in which keys and short values are read.
-    fn own_language(&self) -> Option<Language> {
+    pub(super) fn own_language(&self) -> Option<Language> {
         Some(self.language.unwrap_or(Language::English))
     }
 
@@ -450,6 +453,14 @@ impl Sources {
                 .text
                 .trim_start_matches("[x] ")
                 .trim_start_matches("[X] ");
+            let (under, text) = match log_entry(text).filter(|_| is_result) {
+                Some((stamp, entry)) => {
+                    let under = Rc::new(under.plus(stamp, own));
+                    self.unit(entry, &under, record);
+                    (under, entry)
+                }
+                None => (under, text),
+            };
             let parts = clauses(text, own).into_iter();
             let parts = parts.map(|part| (part, read(part, own, false)));
             let mut parts: Vec<(&str, Said)> = parts.collect();
@@ -572,7 +583,17 @@ impl Sources {
             }
             _ => {}
         }
-        let written = shown(value);
+        pattern!(SNAKE, r"^[a-z]+(?:_[a-z]+)+$");
+        let mut written = shown(value);
+        for name in [key, &written]
+            .into_iter()
+            .filter(|name| SNAKE.is_match(name))
+        {
+            self.snakes.insert(name.to_owned());
+        }
+        if SNAKE.is_match(&written) {
+            written = key_text(&written);
+        }
         let text = with_unit(key, value, &written, unit, has_maximum);
         let said = read(&text, own, false);
         let (head, tail) = text.split_once(": ").unwrap_or((&words, &text));
@@ -593,7 +614,11 @@ impl Sources {
             Json::Array(_) => FieldKind::List,
             _ => FieldKind::Text,
         };
+        // A question states nothing, nor does what was searched for.
+        let is_asked = !is_naming(key) && written.trim_end().ends_with('?');
+        let is_search_text = matches!(key, "q" | "query" | "search" | "search_term");
         let has_value = matches!(kind, FieldKind::Text | FieldKind::List);
+        let has_value = has_value && !is_asked && !is_search_text;
         let of_value = read(tail, own, false);
         let is_name = is_naming(key) && value.is_string();
         if is_name {
@@ -610,6 +635,7 @@ impl Sources {
             kind,
             roles: said.roles,
             text: text.clone(),
+            items: Vec::new(),
         };
         let n_numbers = said
             .facts
@@ -631,6 +657,13 @@ impl Sources {
                 .into_iter()
                 .filter(|fact| !fact.is_zero())
                 .collect();
+            field.items = match value {
+                Json::Array(items) => items
+                    .iter()
+                    .map(|item| read(&shown(item), own, false))
+                    .collect(),
+                _ => vec![of_value.clone()],
+            };
             field.words = of_value.words.into_iter().map(|word| word.stem).collect();
         }
         self.records[record].fields.push(field);
@@ -703,55 +736,6 @@ impl Sources {
         };
         let mut said = fields.iter().filter(|field| field.words.contains(stem));
         said.any(|field| is_own(field) || !is_of_other())
-    }
-
-    /// Whether a line says nothing but values of one record, or what is true of it or not.
-    pub(super) fn is_value(&self, said: &Said) -> bool {
-        let has_all = |record: usize| {
-            let fields = self.fields(record, |_| true);
-            let header = &self.records[record].header.words;
-            let is_value = |stem: &str| {
-                fields.iter().any(|field| {
-                    let is_sign = matches!(field.kind, FieldKind::True | FieldKind::Falsy);
-                    field.words.contains(stem) || (is_sign && field.keys.contains(stem))
-                })
-            };
-            let says = |word: &Word| {
-                lacking(std::slice::from_ref(word), &is_value, self.language)
-                    .0
-                    .is_empty()
-            };
-            // `Unpaid invoices`, and `State: open`
-            let names = |word: &Word| {
-                header.contains(&word.stem)
-                    || fields.iter().any(|field| field.keys.contains(&word.stem))
-            };
-            let has_word = |word: &Word| says(word) || names(word);
-            let has_value = !said.facts.is_empty() || said.words.iter().any(says);
-            let has_fact = |claim: &Fact| {
-                let mut facts = fields.iter().flat_map(|field| &field.facts);
-                facts.any(|fact| same(claim, fact) == Same::Yes)
-            };
-            has_value && said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
-        };
-        !(said.words.is_empty() && said.facts.is_empty()) && (0..self.records.len()).any(has_all)
-    }
-
-    /// How many denials of a text stand inside of names: of the book "Never Let Me Go" nothing is denied.
-    pub(super) fn denials_in_names(&self, text: &str) -> usize {
-        let own = |text: &str| read(text, self.language, false).n_denials();
-        let names = self.titles_in(text).into_iter();
-        let names: Vec<&str> = names.filter(|name| own(name) > 0).collect();
-        let mut bare = fold(text);
-        for name in &names {
-            while let Some(at) = bare.to_ascii_lowercase().find(name) {
-                bare.replace_range(at..at + name.len(), " name ");
-            }
-        }
-        match names.is_empty() {
-            true => 0,
-            false => own(text).saturating_sub(own(&bare)),
-        }
     }
 
     /// All facts of results and of what the user stated, with those of headers.

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+mod forms;
+
 use super::ProofRules;
 use super::{Evidence, Judged, ProofVerdict, judge_claims};
 

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use cuecard_source::value::is_invisible;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use regex::Regex;
 use rust_stemmers::{Algorithm, Stemmer};
@@ -31,18 +32,24 @@ macro_rules! pattern {
 }
 pub(super) use pattern;
 
+/// What stands for a cross before a text in a folded one: `❌ cancelled` and `❌ paid` deny in two ways.
+pub(super) const UNKNOWN_SIGN: char = '✖';
+
 /// A text in one form: compatible characters, plain quotes, spaces and signs, `yes` and `no` for their pictures.
 pub(crate) fn fold(text: &str) -> String {
     pattern!(
         DECORATED,
-        r#"(?i)[❌✗✘][ \t]*[\p{L}\d"*_]|[❌✗✘][^\n|,;]*(?:\b(?:not|no|never|nicht|kein\w*)\b|n't)|\bnot(?: \w+)? [❌✗✘]"#
+        r#"(?i)[❌✗✘][^\n|,;]*(?:\b(?:not|no|never|nicht|kein\w*)\b|n't)|\bnot(?: \w+)? [❌✗✘]|(?P<mark>[❌✗✘])[ \t]*[\p{L}\d"*_]"#
     );
     let normal = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
     let is_crossed = normal.contains(['❌', '✗', '✘']);
-    // Before a text, and beside one that denies, the picture denies nothing more.
+    // Beside a text that denies, the picture denies nothing more; before another one nobody knows.
     let normal = match is_crossed {
         true => {
-            let bare = |found: &regex::Captures<'_>| found[0].replace(['❌', '✗', '✘'], "✅");
+            let bare = |found: &regex::Captures<'_>| match found.name("mark") {
+                Some(mark) => found[0].replacen(mark.as_str(), &UNKNOWN_SIGN.to_string(), 1),
+                None => found[0].replace(['❌', '✗', '✘'], "✅"),
+            };
             DECORATED.replace_all(&normal, bare).into_owned().into()
         }
         false => normal,
@@ -58,12 +65,12 @@ pub(crate) fn fold(text: &str) -> String {
             }
             '✅' | '✔' | '✓' | '☑' => folded.push_str(" yes "),
             '❌' | '✗' | '✘' => folded.push_str(" no "),
-            '\u{fe0f}' => {}
+            hidden if is_invisible(hidden) => {}
             '“' | '”' | '„' | '‟' | '«' | '»' => folded.push('"'),
             '‘' | '’' | '‚' | '´' | '`' => {
                 folded.push(if letter == '`' { '`' } else { '\'' });
             }
-            '−' => folded.push('-'),
+            '−' | '‐' => folded.push('-'),
             '\u{a0}' | '\u{202f}' | '\u{2009}' => folded.push(' '),
             other => folded.push(other),
         }
@@ -98,7 +105,14 @@ pub(super) fn stem(word: &str, language: Option<Language>) -> String {
     let lower = word.to_lowercase();
     match language {
         Some(Language::English) => ENGLISH.stem(&lower).into_owned(),
-        Some(Language::German) => GERMAN.stem(&lower).into_owned(),
+        Some(Language::German) => {
+            // Keys are written without them: `hoehe`.
+            let plain = [("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")];
+            let lower = plain
+                .iter()
+                .fold(lower, |word, (from, to)| word.replace(from, to));
+            GERMAN.stem(&lower).into_owned()
+        }
         None => lower,
     }
 }

@@ -97,7 +97,7 @@ pub(crate) fn host_of(url: &str) -> String {
 pub(crate) fn domains(folded: &str) -> Vec<(Range<usize>, &str)> {
     // Endings that are as good as never the ending of a file or the beginning of a sentence.
     static DOMAIN: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:[a-z0-9](?:[a-z0-9-]{0,62})\.)+(?:com|org|net|edu|gov|mil|int|io|ai|dev|app|co|uk|de|fr|es|it|nl|eu|ch|at|be|se|no|dk|fi|cz|pt|br|mx|ar|ca|us|au|nz|jp|cn|kr|in|ru|ua|tr|za|info|biz|news|blog|tech|cloud|tv|xyz|online|site|store)\b")
+        Regex::new(r"(?i)\b(?:[a-z0-9](?:[a-z0-9-]{0,62})\.)+(?:com|org|net|edu|gov|mil|int|io|ai|dev|app|co|uk|de|fr|es|it|nl|eu|ch|at|be|se|no|dk|fi|cz|pt|br|mx|ar|ca|us|au|nz|jp|cn|kr|in|ru|ua|tr|za|info|biz|news|blog|example|tech|cloud|tv|xyz|online|site|store)\b")
             .expect("a fixed pattern")
     });
     DOMAIN

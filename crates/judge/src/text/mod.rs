@@ -6,37 +6,14 @@ mod links;
 mod names;
 mod words;
 
-pub(super) use language::{Language, detect, language_called};
+pub(super) use language::{detect, language_called};
 pub(super) use links::{dois, domains, emails, host_of, normal_url, urls};
-pub(super) use names::{NameSpan, attributions};
+pub(super) use names::attributions;
 pub(super) use words::words;
 
+pub(super) use crate::prove::fold;
+
 use std::ops::Range;
-
-/// The same text with one sign for each meaning: straight quotes, one apostrophe, one minus, ASCII digits, and
-/// nothing that can't be seen. Case and line breaks stay.
-pub(super) fn fold(text: &str) -> String {
-    text.chars().filter_map(fold_character).collect()
-}
-
-fn fold_character(character: char) -> Option<char> {
-    let digit = |zero: char| {
-        char::from_digit(u32::from(character) - u32::from(zero), 10).or(Some(character))
-    };
-    match character {
-        hidden if cuecard_source::value::is_invisible(hidden) => None,
-        '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{2bc}' | '\u{ff07}' => Some('\''),
-        '\u{2212}' | '\u{2010}' | '\u{2011}' | '\u{ff0d}' => Some('-'),
-        '\u{ff05}' | '\u{66a}' => Some('%'),
-        '\u{a0}' | '\u{2007}' | '\u{2009}' | '\u{202f}' => Some('\u{a0}'),
-        '\r' => Some('\n'),
-        '\u{ff10}'..='\u{ff19}' => digit('\u{ff10}'),
-        '\u{660}'..='\u{669}' => digit('\u{660}'),
-        '\u{6f0}'..='\u{6f9}' => digit('\u{6f0}'),
-        '\u{966}'..='\u{96f}' => digit('\u{966}'),
-        other => Some(other),
-    }
-}
 
 /// Folded text as it is searched literally: lower case, single spaces, plain double quotes, no emphasis marks.
 pub(super) fn plain(folded: &str) -> String {

@@ -172,9 +172,9 @@ fn forms(fact: &str, output: &str) -> Vec<Result<String, Option<String>>> {
             continue;
         };
         forms.push(match detect(output) {
-            Some(seen) if seen == wanted => Ok(wanted.name().to_owned()),
-            Some(seen) => Err(Some(format!("it is in {}", seen.name()))),
-            None => Err(None),
+            Some((seen, _)) if seen == wanted => Ok(wanted.eng_name().to_owned()),
+            Some((seen, true)) => Err(Some(format!("it is in {}", seen.eng_name()))),
+            _ => Err(None),
         });
     }
     forms
