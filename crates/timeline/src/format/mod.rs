@@ -12,7 +12,6 @@ mod condition;
 mod content;
 mod control;
 mod convert;
-mod convert_items;
 mod entries;
 mod events;
 mod faults;
@@ -42,7 +41,6 @@ pub(crate) use agent::{FileReads, PermissionForm, absolute_text, file_reads, pla
 pub(crate) use asserts::{AssertForm, FileChecks, file_checks};
 pub(crate) use content::is_image;
 pub(crate) use control::{InitializeForm, LogLevel, level};
-pub use convert_items::extract_terminal;
 pub(crate) use entries::{
     InputsInTime, MessagesInTime, blocks_in_time, inputs_in_time, messages_in_time, texts_in_time,
 };

@@ -15,7 +15,7 @@ use super::pieces::filled;
 use super::rules::{Resolved, SymbolUse, has_rules, resolve};
 use super::settings::Program;
 use super::symbols::Symbols;
-use super::{checks, convert_items, normalise, parse, settings};
+use super::{checks, convert, normalise, parse, settings};
 use crate::model::{
     AcpSettings, IncludePurpose, IncludedFile, Repository, RequestMatch, ServerSettings, Timeline,
     TimelineExpectations,
@@ -220,7 +220,7 @@ impl File<'_> {
         let mut root = resolved.root;
         normalise::settings(&mut loader, &mut root);
         let timeline = timeline(&mut loader, &root);
-        self.convert_items(&mut loader, timeline.as_ref());
+        self.convert_prompt(&mut loader, timeline.as_ref());
         let mut diagnostics = reader.diagnostics;
         diagnostics.append(&mut loader.reader.diagnostics);
         Pass {
@@ -238,10 +238,8 @@ impl File<'_> {
 }
 
 impl File<'_> {
-    /// Conversions that need the file as written.
-    fn convert_items(&self, loader: &mut Loader<'_>, timeline: Option<&Timeline>) {
-        let idle = std::mem::take(&mut loader.idle_items);
-        convert_items::remove_items(loader, self.root, &idle);
+    /// Makes an older prompt the first input.
+    fn convert_prompt(&self, loader: &mut Loader<'_>, timeline: Option<&Timeline>) {
         let prompt =
             timeline.and_then(|timeline| Some((timeline, timeline.initial_prompt.as_ref()?)));
         // Which input is the first may depend on rules.
@@ -251,7 +249,7 @@ impl File<'_> {
             let mut without = timeline.clone();
             without.initial_prompt = None;
             let has_input = without.effective_prompt().is_some();
-            convert_items::initial_prompt(loader, self.root, prompt, has_input);
+            convert::initial_prompt(loader, self.root, prompt, has_input);
         }
     }
 }
@@ -323,7 +321,7 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
         .required(object, "timeline", "the file", "timeline: []");
     if let Some(node) = items {
         match node.as_array() {
-            Some(items) => events(loader, &mut flat, items, "/timeline", None),
+            Some(_) => events(loader, &mut flat, node, "/timeline", None),
             None => {
                 let what = "`timeline`";
                 let wanted = "a list of events";
