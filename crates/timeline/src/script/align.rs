@@ -13,7 +13,7 @@ use super::llm_script::LlmScript;
 use super::request::{Request, RequestedResult};
 use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, quote};
 use super::text::is_reminder;
-use super::turns::{Segment, Turn};
+use super::turns::Turn;
 use answers::answers_so;
 pub(super) use answers::is_like;
 pub(super) use prefill::rounds_along;
@@ -343,25 +343,22 @@ impl<'a, 'r> Aligner<'a, 'r> {
     }
 
     fn first_live(&self) -> Option<Place> {
-        let segment = self.script.turns.first_live_segment()?;
-        let start = segment.first_turn_idx;
+        let start = self.script.turns.first_live()?;
         Some(Place::start(start, self.takes_any_prompt(start)))
     }
 
     /// Whether the conversation may begin there with any text: `anyPrompt`.
     fn takes_any_prompt(&self, turn_idx: usize) -> bool {
-        let first_live = self.script.turns.first_live_segment();
-        self.script.timeline.server.any_prompt
-            && first_live.is_some_and(|segment| segment.first_turn_idx == turn_idx)
+        self.script.timeline.server.any_prompt && self.script.turns.first_live() == Some(turn_idx)
     }
 
-    /// The live segments at which a conversation may begin: the first, and each one before which everything was
-    /// played in this session.
-    fn reached(&self) -> impl Iterator<Item = &Segment> {
-        let live = self.segments().filter(|segment| !segment.is_history);
+    /// The first turns of the live segments at which a conversation may begin: the first, and each one before which
+    /// everything was played in this session.
+    fn reached(&self) -> impl Iterator<Item = usize> {
+        let turns = self.turns.iter().enumerate();
+        let live = turns.filter(|(_, turn)| turn.begins_segment && !turn.is_history);
         let mut before = None;
-        live.take_while(move |segment| {
-            let start = segment.first_turn_idx;
+        live.map(|(start, _)| start).take_while(move |&start| {
             let from = before.replace(start).unwrap_or(start);
             (from..start).all(|turn_idx| self.spent.is_played(turn_idx))
         })
@@ -378,12 +375,21 @@ impl<'a, 'r> Aligner<'a, 'r> {
     fn fitting_starts(&self, texts: &NormalTexts) -> Vec<usize> {
         let has_earlier = |start: usize| {
             self.reached()
-                .take_while(|segment| segment.first_turn_idx < start)
-                .filter_map(|segment| segment.input.as_ref())
+                .take_while(|&earlier| earlier < start)
+                .filter_map(|earlier| self.turns[earlier].input.as_ref())
                 .any(|input| input.text.is_some() && texts.holds(&input.normal))
         };
-        fitting(self.reached(), texts, Fit::Equal)
-            .chain(fitting(self.reached(), texts, Fit::Contained))
+        let fit = |start: usize| {
+            let input = self.turns[start].input.as_ref();
+            let input = input.filter(|input| input.text.is_some());
+            input.and_then(|input| texts.fit_of_last(&input.normal))
+        };
+        let fitting = |wanted| {
+            self.reached()
+                .filter(move |&start| fit(start) == Some(wanted))
+        };
+        fitting(Fit::Equal)
+            .chain(fitting(Fit::Contained))
             .filter(|&start| !has_earlier(start))
             .collect()
     }
@@ -391,21 +397,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
     /// Where a conversation with answers may have begun, likely places first: segments that were reached and whose
     /// input fits, the first live segment, the top.
     fn starts(&self, texts: &NormalTexts) -> Vec<usize> {
-        let first_live = self.script.turns.first_live_segment();
         let mut starts: Vec<usize> = self
             .fitting_starts(texts)
             .into_iter()
-            .chain(first_live.map(|segment| segment.first_turn_idx))
+            .chain(self.script.turns.first_live())
             .chain((!self.turns.is_empty()).then_some(0))
             .take(MAX_STARTS)
             .collect();
         let mut seen = std::collections::HashSet::new();
         starts.retain(|&start| seen.insert(start));
         starts
-    }
-
-    fn segments(&self) -> impl Iterator<Item = &Segment> {
-        self.script.turns.segments.iter()
     }
 
     /// Walks the answered rounds.
@@ -758,20 +759,6 @@ impl Place {
             takes_any_text,
         }
     }
-}
-
-/// The first turns of the segments whose input fits what was said last just so.
-fn fitting<'a>(
-    segments: impl Iterator<Item = &'a Segment> + 'a,
-    texts: &'a NormalTexts,
-    wanted: Fit,
-) -> impl Iterator<Item = usize> + 'a {
-    segments
-        .filter(move |segment| {
-            let input = segment.input.as_ref().filter(|input| input.text.is_some());
-            input.is_some_and(|input| texts.fit_of_last(&input.normal) == Some(wanted))
-        })
-        .map(|segment| segment.first_turn_idx)
 }
 
 /// Whether a history may hold no answer of the turn.

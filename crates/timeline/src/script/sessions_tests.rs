@@ -6,11 +6,12 @@ use super::client::Client;
 use super::llm_script::LlmScript;
 use super::request::{Endpoint, Message, PreviousAnswer, Request};
 use super::request_key::RequestKey;
-use super::selection::{DEFAULT_MAX_DISTANCE, SelectionError, SelectionReason, Selector, Wanted};
+use super::selection::{DEFAULT_MAX_DISTANCE, SelectionReason, Selector, Wanted};
 use super::session::Decision;
 use super::sessions::{Address, Answered, SessionKey, Sessions, UnmatchedRequest};
 use super::testing::{answer, ask, respond, session_start, timeline};
 use crate::model::{EventKind, OnRepeat, SessionStart, Timeline};
+use cuecard_source::diagnostic::Diagnostic;
 
 fn named(name: &str, events: Vec<EventKind>) -> Timeline {
     Timeline {
@@ -43,7 +44,7 @@ fn selector(timelines: &[Timeline]) -> Selector {
 fn by_prompt(
     selector: &Selector,
     prompts: &[&str],
-) -> Result<(usize, SelectionReason), SelectionError> {
+) -> Result<(usize, SelectionReason), Box<Diagnostic>> {
     let wanted = Wanted {
         prompts,
         ..Wanted::default()
@@ -83,7 +84,7 @@ fn the_nearest_prompt_is_chosen() {
         Ok(0)
     );
     match by_prompt(&selector, &["zzz"]) {
-        Err(SelectionError::Far { nearest, .. }) => assert_eq!(nearest.len(), 3),
+        Err(found) => assert_eq!((found.code.name(), found.notes.len()), ("T-SEL-02", 3)),
         other => panic!("{other:?}"),
     }
 }
@@ -203,7 +204,7 @@ fn a_name_never_falls_through() {
         prompts: &["Go"],
         ..Wanted::default()
     };
-    let diagnostic = select(unknown).expect_err("it is misspelt").diagnostic();
+    let diagnostic = select(unknown).expect_err("it is misspelt");
     assert_eq!(diagnostic.code.name(), "T-SEL-01");
     assert_eq!(diagnostic.help.as_deref(), Some("did you mean `fix_test`?"));
 }
@@ -212,10 +213,9 @@ fn a_name_never_falls_through() {
 fn the_only_scenario_must_be_meant_too() {
     let mut only = [simple("a", "Fix the failing test")];
     match by_prompt(&selector(&only), &["zzz"]) {
-        Err(SelectionError::Far { nearest, .. }) => {
-            let nearest: Vec<_> = nearest.iter().map(ToString::to_string).collect();
-            let expected = r#"`a`: distance above 0.85 from "Fix the failing test" (test.yaml:1)"#;
-            assert_eq!(nearest, [expected]);
+        Err(found) => {
+            let expected = r#"`a`: distance 1.00 from "Fix the failing test" (test.yaml:1)"#;
+            assert_eq!(found.notes, [expected]);
         }
         other => panic!("{other:?}"),
     }
@@ -358,10 +358,8 @@ fn a_scenario_without_a_prompt_is_chosen_by_name_only() {
     ];
     let selector = selector(&timelines);
     assert!(matches!(by_prompt(&selector, &["Fix it"]), Ok((1, _))));
-    assert!(matches!(
-        by_prompt(&selector, &[""]),
-        Err(SelectionError::Far { .. })
-    ));
+    let found = by_prompt(&selector, &[""]).expect_err("it says nothing");
+    assert_eq!(found.code.name(), "T-SEL-02");
     let doubts = Selector::without_prompt(&timelines);
     assert!(matches!(&doubts[..], [found] if found.code.name() == "T-SEL-03"));
     assert!(Selector::without_prompt(&timelines[..1]).is_empty());
@@ -607,7 +605,7 @@ fn what_is_beside_every_conversation_opens_no_session() {
     assert!(sessions.is_empty());
     assert!(matches!(
         reply(&mut sessions, key_of("k"), &said("zzz"), 0),
-        Err(UnmatchedRequest::SelectionError(_))
+        Err(UnmatchedRequest::Unselected(_))
     ));
     assert!(sessions.is_empty());
 }
