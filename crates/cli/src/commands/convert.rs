@@ -10,7 +10,7 @@ use cuecard_runtime::timelines::is_timeline;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
-use cuecard_timeline::format::{self as timeline, ReadOptions, Symbols};
+use cuecard_timeline::format::{self as timeline, Symbols};
 use cuecard_tool_call::format as tool_call;
 use serde_json::json;
 
@@ -123,7 +123,7 @@ fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<C
 
 fn convert_timeline(source: &SourceFile) -> Result<Converted, Stop> {
     let symbols = Symbols::new();
-    let reading = timeline::read(source, &symbols, &ReadOptions::default());
+    let reading = timeline::read(source, &symbols);
     if any_error(&reading.diagnostics) {
         return Err(Stop::invalid(reading.diagnostics));
     }
@@ -131,7 +131,7 @@ fn convert_timeline(source: &SourceFile) -> Result<Converted, Stop> {
     // What is still to be said is said of the new text, and points into the old one.
     let (text, diagnostics) = match &converted {
         Some(converted) => {
-            let again = timeline::read(converted, &symbols, &ReadOptions::default());
+            let again = timeline::read(converted, &symbols);
             (converted.text(), again.diagnostics)
         }
         None => (source.text(), reading.diagnostics),

@@ -50,7 +50,7 @@ pub(crate) use pieces::{
     filled, glob, headers, included_path, object, pairs, pattern, prompt_response, texts, time,
     workspace_path,
 };
-pub use read::{Read, ReadOptions, read};
+pub use read::{Read, read};
 pub(crate) use request::{JsonForm, TextTestForm, header_tests, json_checks};
 pub(crate) use response::status_code;
 pub use rules::SymbolUse;

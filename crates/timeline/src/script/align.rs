@@ -13,7 +13,7 @@ use super::llm_script::LlmScript;
 use super::request::{Request, RequestedResult};
 use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, quote};
 use super::text::is_reminder;
-use super::turns::Turn;
+use super::turns::{ExpectedInput, Turn};
 use answers::answers_so;
 pub(super) use answers::is_like;
 pub(super) use prefill::rounds_along;
@@ -53,18 +53,8 @@ pub(super) struct AlignmentError {
     pub(super) expected: Option<usize>,
     /// The turn before it in the history.
     pub(super) after: Option<usize>,
-    pub(super) differences: Vec<Difference>,
+    pub(super) differences: Vec<FieldDifference>,
     pub(super) rejected: Vec<Rejection>,
-}
-
-/// What is not as the script expects it.
-#[derive(Debug, Clone)]
-pub(super) enum Difference {
-    /// As it is told.
-    Field(FieldDifference),
-    /// The user's text is not that of this turn. How far it is takes long to find out, and only who is told of it wants
-    /// to know.
-    Text(usize),
 }
 
 /// A field that is not what the script expects.
@@ -538,7 +528,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
         let early = turn_idx
             .filter(|&turn_idx| !is_prompt(turn_idx))
             .and_then(|turn_idx| self.said_too_early(turn_idx));
-        differences.extend(early.map(Difference::Field));
+        differences.extend(early);
         let last_round = self.rounds.answered.len();
         let begin = steps.first().map_or(place.next, |step| step.place.next);
         steps.push(Step {
@@ -567,8 +557,8 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 missing => of_step.extend(missing),
             }
             differences.extend(of_step.into_iter().map(|found| match is_past {
-                true => Difference::Field(in_history(step, found)),
-                false => Difference::Field(found),
+                true => in_history(step, found),
+                false => found,
             }));
             user_differences.extend(step.turn_idx.zip(more).map(|(turn_idx, text)| {
                 UserDifference {
@@ -621,7 +611,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
 
     /// The turn that the user's texts ask for: the next one, or one after turns that leave no trace. Each input
     /// that is passed over must have been said before the next one.
-    fn next_asked(&self, place: Place, differences: &mut Vec<Difference>) -> Option<usize> {
+    fn next_asked(&self, place: Place, differences: &mut Vec<FieldDifference>) -> Option<usize> {
         let mut found = None;
         let mut from = 0;
         // An input that was passed over and not said: what comes next without one of its own is an answer to it.
@@ -655,17 +645,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 }
                 None if let Some(prompt) = kept_prompt(self.script, turn) => {
                     let arrived = self.rounds.last.texts.get(from);
-                    let missing = FieldDifference {
-                        field: "user text",
-                        expected: scripted_text(self.script, prompt),
-                        arrived: arrived.map_or("none".into(), |text| quote(text)),
-                    };
-                    differences.extend(found.is_none().then_some(Difference::Field(missing)));
+                    let missing = || self.other_text(Some(prompt), arrived);
+                    differences.extend(found.is_none().then(missing));
                     break;
                 }
                 None => {
                     if found.is_none() && !may_be_missing(turn) {
-                        differences.push(Difference::Text(unsaid.unwrap_or(turn_idx)));
+                        let asked = self.turns[unsaid.unwrap_or(turn_idx)].input.as_ref();
+                        let asked = asked.filter(|input| input.text.is_some());
+                        let arrived = self.rounds.last.texts.last();
+                        differences.push(self.other_text(asked, arrived));
                     }
                     if turn.input.is_some() {
                         unsaid = Some(turn_idx);
@@ -678,6 +667,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
             turn_idx += 1;
         }
         found
+    }
+
+    /// The user's text is not that of a prompt.
+    fn other_text(&self, asked: Option<&ExpectedInput>, arrived: Option<&&str>) -> FieldDifference {
+        let expected = asked.map(|input| scripted_text(self.script, input));
+        FieldDifference {
+            field: "user text",
+            expected: expected.unwrap_or_else(|| "any".into()),
+            arrived: arrived.map_or("none".into(), |text| quote(text)),
+        }
     }
 
     fn first_unspent(&self, next: usize) -> Option<usize> {
@@ -696,32 +695,6 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 .last_texts
                 .find(&input.normal, from)
                 .or(input.is_keys.then_some(from)),
-        }
-    }
-}
-
-impl Difference {
-    /// As it is told of a request with these rounds.
-    pub(super) fn describe(self, script: &LlmScript, rounds: &Rounds<'_>) -> FieldDifference {
-        let turn_idx = match self {
-            Self::Field(field) => return field,
-            Self::Text(turn_idx) => turn_idx,
-        };
-        let input = script.turn(turn_idx).and_then(|turn| turn.input.as_ref());
-        let scripted = input.filter(|input| input.text.is_some());
-        let expected = scripted.map(|input| scripted_text(script, input));
-        let arrived = rounds.last.texts.last().map(|text| {
-            let distance =
-                scripted.and_then(|input| rounds.last.normal_texts().distance(&input.normal));
-            match distance {
-                Some(distance) => format!("{}, distance {distance:.2}", quote(text)),
-                None => quote(text),
-            }
-        });
-        FieldDifference {
-            field: "user text",
-            expected: expected.unwrap_or_else(|| "any".into()),
-            arrived: arrived.unwrap_or_else(|| "none".into()),
         }
     }
 }
