@@ -272,7 +272,12 @@ struct Section<'a> {
     checks: &'a mut Checks,
 }
 
-impl Section<'_> {
+impl<'a> Section<'a> {
+    fn of(whole: Object<'a>, key: &str, checks: &'a mut Checks) -> Self {
+        let node = whole.get(key).unwrap_or(whole.node);
+        Self { node, checks }
+    }
+
     /// Adds a check for each value of a key: one value, or a list of them.
     fn each<T>(
         &mut self,
@@ -315,30 +320,36 @@ pub(crate) fn file_checks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 impl AssertForm {
     fn checks(self, reader: &mut Reader<'_>, whole: Object<'_>) -> Checks {
         let mut found = Checks::new();
-        let mut section = |key: &str| Section {
-            node: whole.get(key).unwrap_or(whole.node),
-            checks: &mut found,
-        };
         if let Some(files) = self.fs {
-            files.add(section("fs"));
+            files.add(Section::of(whole, "fs", &mut found));
         }
         if let Some(texts) = self.text {
             let (has, omits) = (TimelineCheck::ScreenContains, TimelineCheck::ScreenOmits);
-            section("text").each("text.contains", texts.contains, has);
-            section("text").each("text.notContains", texts.not_contains, omits);
+            Section::of(whole, "text", &mut found).each("text.contains", texts.contains, has);
+            Section::of(whole, "text", &mut found).each(
+                "text.notContains",
+                texts.not_contains,
+                omits,
+            );
         }
         if let Some(json) = self.json {
-            section("json").each("json.file", json.file, |it| TimelineCheck::JsonFile {
-                path: it.path,
-                pointer: it.pointer,
-                equals: it.equals,
+            Section::of(whole, "json", &mut found).each("json.file", json.file, |it| {
+                TimelineCheck::JsonFile {
+                    path: it.path,
+                    pointer: it.pointer,
+                    equals: it.equals,
+                }
             });
         }
         if let Some(git) = self.git {
-            git.add(section("git"), reader, &whole.child_pointer("git"));
+            git.add(
+                Section::of(whole, "git", &mut found),
+                reader,
+                &whole.child_pointer("git"),
+            );
         }
         if self.acp.is_some() {
-            let mut acp = section("acp");
+            let mut acp = Section::of(whole, "acp", &mut found);
             let written = acp.node.get("session").into_iter();
             let written = written.flat_map(|it| it.as_array().unwrap_or(std::slice::from_ref(it)));
             let sessions = written.map(Node::to_value).enumerate();
@@ -346,13 +357,19 @@ impl AssertForm {
                 TimelineCheck::AcpSession { prompt_idx, fields }
             });
         }
-        section("").each("exitCode", self.exit_code, TimelineCheck::ExitCode);
-        section("").each("screen", self.screen, |it| TimelineCheck::Screenshot {
-            label: it.label,
-            contains: it.contains,
+        Section::of(whole, "", &mut found).each(
+            "exitCode",
+            self.exit_code,
+            TimelineCheck::ExitCode,
+        );
+        Section::of(whole, "", &mut found).each("screen", self.screen, |it| {
+            TimelineCheck::Screenshot {
+                label: it.label,
+                contains: it.contains,
+            }
         });
         if let Some(request) = self.request {
-            request.add(section("request"));
+            request.add(Section::of(whole, "request", &mut found));
         }
         found
     }

@@ -98,7 +98,13 @@ fn read_once(source: &SourceFile, symbols: &Symbols, n_left: u32) -> Read {
         let found = pass.diagnostics.into_iter();
         let own = found.filter(|found| is_own(place_of(found)));
         diagnostics.extend(own.map(not_taken));
-        edits.extend(pass.edits.into_iter().filter(|edit| is_own(edit.at)));
+        // Lines of an item begin before its branch does, and end behind it.
+        let end_of = |at: Span| {
+            let end = at.start + source.slice(at).trim_end().len() as u32;
+            Span { start: end, end }
+        };
+        let edits_of = pass.edits.into_iter();
+        edits.extend(edits_of.filter(|edit| is_own(end_of(edit.at))));
         uses.extend(pass.uses);
     }
     diagnostics.sort_by_key(|found| place_of(found).start);

@@ -44,7 +44,7 @@ const EVENTS: &[Pair] = &[
     ),
     pair(
         "- agentActions: []\n- userActions: [{log: x}]",
-        "- agentActions:\n  - merge: false\n- userActions: [{merge: false}, {complete: false}, {log: x}, {merge: false}]",
+        "- agentActions: [{merge: false}]\n- userActions: [{merge: false}, {complete: false}, {log: x}, {merge: false}]",
         &["T-LOAD-09", "T-LOAD-09", "T-LOAD-09", "T-LOAD-09"],
     ),
     // Wrappers.
@@ -461,7 +461,7 @@ timeline:
       - {timestamp: 7, text: \"c\"}
   - assistant: [[1, d]] # x
   - log:   'e'  # y
-  - {type: log, message: a # b}
+  - {type: log, message: 'a # b'}
   - &f userInputs: |
       # a title
       two lines
