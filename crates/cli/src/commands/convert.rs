@@ -1,4 +1,5 @@
-//! `cuecard convert`: a scenario of an older version as version 2.1, a timeline in canonical form. Steps of a browser become something else altogether.
+//! `cuecard convert`: a scenario of an older version as version 2.1, a timeline in canonical form. Steps of a browser
+//! become something else altogether.
 
 use std::path::Path;
 
