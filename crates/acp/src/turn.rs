@@ -117,7 +117,7 @@ impl Turn {
     pub(super) async fn play(&mut self, events: std::ops::Range<usize>) -> Result<(), Stopped> {
         let script = self.script.clone();
         let mut played = Ok(());
-        for part in parts(&script.timeline, &script.schedule, events) {
+        for part in parts(&script.schedule, events) {
             // What is never played is not waited for either.
             if played.is_ok() {
                 played = self.play_part(part, &script).await;
@@ -138,11 +138,7 @@ impl Turn {
     /// Whether the script cancels here: all above has been played, but for the rest of calls that have begun.
     pub(super) fn may_be_cancelled(&self) -> bool {
         let script = &self.script;
-        let all = parts(
-            &script.timeline,
-            &script.schedule,
-            self.segment.events.clone(),
-        );
+        let all = parts(&script.schedule, self.segment.events.clone());
         let is_cancel = |part: &ScheduledPart| {
             let kind = &script.event(part.event_idx).kind;
             matches!(kind, EventKind::UserCancelSession { .. })

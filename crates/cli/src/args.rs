@@ -462,7 +462,7 @@ pub(crate) struct ConvertArgs {
     /// The scenario, timeline or browser steps to convert, or `-` for stdin
     pub file: PathBuf,
     /// Target format for browser steps: a tool-call scenario, or a Playwright test
-    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["in_place", "terminal_file"])]
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "in_place")]
     pub to: Option<ExportForm>,
     /// With --to tool-call: the browser's MCP server that the scenario targets
     #[arg(
@@ -482,9 +482,6 @@ pub(crate) struct ConvertArgs {
     /// Overwrite the input file with the result
     #[arg(short, long)]
     pub in_place: bool,
-    /// Move an inline terminal config to this file next to the timeline: .yaml, .yml or .json
-    #[arg(long, value_name = "FILE")]
-    pub terminal_file: Option<String>,
     /// Overwrite the file given with --output
     #[arg(long, requires = "output")]
     pub force: bool,

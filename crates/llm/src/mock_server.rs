@@ -627,11 +627,10 @@ fn reply_outside(outside: UnmatchedRequest, request: &Request) -> Reply {
         UnmatchedRequest::Side(side) => {
             side_reply(&side.text, side.why, request, ExchangeReport::default())
         }
-        UnmatchedRequest::SelectionError(unselected) => {
-            let diagnostic = unselected.diagnostic();
+        UnmatchedRequest::Unselected(diagnostic) => {
             let message = explain(&diagnostic);
             let told = ExchangeReport {
-                found: vec![diagnostic],
+                found: vec![*diagnostic],
                 ..ExchangeReport::default()
             };
             refusal(404, message, "miss", told)

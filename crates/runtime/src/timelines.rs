@@ -9,9 +9,7 @@ use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, detect};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::document::read_document;
-use cuecard_timeline::format::{
-    Included, ReadOptions, SymbolUse, Symbols, check_included, read, read_terminal,
-};
+use cuecard_timeline::format::{Included, SymbolUse, Symbols, check_included, read, read_terminal};
 use cuecard_timeline::model::{IncludePurpose, IncludedFile, Timeline};
 
 use super::collect::{FoundFile, Kind, collect};
@@ -124,7 +122,7 @@ pub struct TimelineFile {
 
 /// Reads a timeline in `folder`, and looks at what stands beside it.
 pub fn read_timeline(source: &SourceFile, folder: &Path, symbols: &Symbols) -> TimelineFile {
-    let read = read(source, symbols, &ReadOptions::default());
+    let read = read(source, symbols);
     let mut diagnostics = read.diagnostics;
     diagnostics.extend(check_beside(source, &read.included_files, folder));
     TimelineFile {
@@ -224,7 +222,7 @@ timeline:
         let scratch = tempfile::tempdir().expect("a folder");
         let text = "name: a\nterminalRef: terminal.toml\ntimeline: []\n";
         let source = SourceFile::new("a.yaml", text);
-        let files = read(&source, &Symbols::new(), &ReadOptions::default()).included_files;
+        let files = read(&source, &Symbols::new()).included_files;
         for (config, codes) in [
             ("width = 100\n", &[][..]),
             ("width = 0\nheigth = 3\n", &["T-TERM-01", "T-LOAD-05"]),
@@ -250,7 +248,7 @@ timeline:
         symlink(scratch.path().join("outside"), root.join("away.patch")).expect("linked");
 
         let source = SourceFile::new("media.yaml", TEXT);
-        let files = read(&source, &Symbols::new(), &ReadOptions::default()).included_files;
+        let files = read(&source, &Symbols::new()).included_files;
         let messages: Vec<String> = check_beside(&source, &files, &root)
             .into_iter()
             .map(|found| found.message)

@@ -92,7 +92,7 @@ impl ServiceScript {
         let n_events = timeline.events.len();
         let boundary = timeline.boundary().unwrap_or(0);
         let steps_of = |events| {
-            let parts = parts(&timeline, &schedule, events).into_iter();
+            let parts = parts(&schedule, events).into_iter();
             parts.flat_map(|part| {
                 let acts = acts_of(&timeline.events[part.event_idx].kind, part.part);
                 let start_ms = schedule.events[part.event_idx].start_ms;

@@ -246,11 +246,10 @@ impl Service {
                 }
                 Ok(selection)
             }
-            Err(error) => {
-                let found = error.diagnostic();
+            Err(found) => {
                 let problem = Problem::not_found(found.message.clone());
                 let errors = found.notes.iter().chain(&found.help).cloned().collect();
-                self.found(found).await;
+                self.found(*found).await;
                 Err(problem.with_errors(errors))
             }
         }

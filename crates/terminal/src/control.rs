@@ -194,7 +194,7 @@ impl Channel {
 #[cfg(test)]
 mod tests {
     use cuecard_source::SourceFile;
-    use cuecard_timeline::format::{ReadOptions, Symbols, read};
+    use cuecard_timeline::format::{Symbols, read};
 
     use super::*;
 
@@ -205,7 +205,7 @@ mod tests {
             let mut symbols = Symbols::new();
             symbols.define(define, "--define").expect("a symbol");
             let source = SourceFile::new("a.yaml", text);
-            let read = read(&source, &symbols, &ReadOptions::default());
+            let read = read(&source, &symbols);
             Fingerprint::of(&read.timeline.expect("a timeline"))
         };
         let ours = fingerprint(text, "x");

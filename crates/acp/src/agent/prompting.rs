@@ -168,12 +168,9 @@ impl Agent {
         let blocks = beside_text(blocks);
         let blocks: Vec<_> = blocks.iter().collect();
         let selection = self.selector.select_for(wanted, &blocks, None);
-        let selection = selection.map_err(|error| {
-            let found = error.diagnostic();
-            Refused {
-                error: RpcError::new(INVALID_PARAMS, &found.message),
-                found: Box::new(found),
-            }
+        let selection = selection.map_err(|found| Refused {
+            error: RpcError::new(INVALID_PARAMS, &found.message),
+            found,
         })?;
         Ok(selection.scenario_idx)
     }

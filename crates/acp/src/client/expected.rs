@@ -7,7 +7,7 @@ use cuecard_timeline::model::{
     Block, BlockKind, EventKind, FileRead, Notify, PermissionRequest, PlanEntry, ResponseElement,
     ResponseError, ToolStatus, ToolUse,
 };
-use cuecard_timeline::script::{EventPart, parts, parts_of};
+use cuecard_timeline::script::{EventPart, parts};
 
 use super::seen::{Piece, is_blank, join};
 use crate::script::file_effect::FileEffect;
@@ -86,7 +86,7 @@ impl<'s> Expected<'s> {
             false => (Self::nothing(), 0),
         };
         let calls = requested_calls(script, events.clone(), folder);
-        for part in parts(&script.timeline, &script.schedule, events) {
+        for part in parts(&script.schedule, events) {
             step += 1;
             let event_idx = part.event_idx;
             match &script.event(event_idx).kind {
@@ -134,7 +134,7 @@ impl<'s> Expected<'s> {
         let mut expected = Self::nothing();
         let mut step = 0;
         for event_idx in script.segments.history.clone() {
-            for (_, part) in parts_of(script.event(event_idx), &script.schedule.events[event_idx]) {
+            for &(_, part) in &script.schedule.events[event_idx].parts {
                 step += 1;
                 expected.told(script, (event_idx, part), step, plan);
             }

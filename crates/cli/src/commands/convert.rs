@@ -1,7 +1,7 @@
-//! `cuecard convert`: a scenario of an older version as version 2.1, a timeline in canonical form; only the bytes that
-//! must change do. Steps of a browser become something else altogether.
+//! `cuecard convert`: a scenario of an older version as version 2.1, a timeline in canonical form. Steps of a browser
+//! become something else altogether.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use cuecard_browser_steps::format as browser;
 use cuecard_browser_steps::format::export::{ToolCallServer, to_playwright, to_tool_call};
@@ -11,7 +11,7 @@ use cuecard_runtime::timelines::is_timeline;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
-use cuecard_timeline::format::{self as timeline, ReadOptions, Symbols};
+use cuecard_timeline::format::{self as timeline, Symbols};
 use cuecard_tool_call::format as tool_call;
 use serde_json::json;
 
@@ -33,8 +33,6 @@ struct Converted {
     /// Whether it differs from what was given.
     is_changed: bool,
     diagnostics: Vec<Diagnostic>,
-    /// A file beside it that was made of a part of it.
-    beside: Option<(PathBuf, String)>,
 }
 
 pub(crate) fn run(args: &ConvertArgs, context: &Context) -> Result<ExitCode, Stop> {
@@ -68,7 +66,7 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stop> {
         return export(&source, form, args);
     }
     if is_timeline(&source) {
-        return convert_timeline(&source, args);
+        return convert_timeline(&source);
     }
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
         let message = "the file already contains browser steps";
@@ -90,7 +88,6 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stop> {
         text,
         form: "version 2.1",
         n_left: 0,
-        beside: None,
     })
 }
 
@@ -122,28 +119,20 @@ fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<C
         n_left: 0,
         is_changed: true,
         diagnostics,
-        beside: None,
     })
 }
 
-fn convert_timeline(source: &SourceFile, args: &ConvertArgs) -> Result<Converted, Stop> {
+fn convert_timeline(source: &SourceFile) -> Result<Converted, Stop> {
     let symbols = Symbols::new();
-    let reading = timeline::read(source, &symbols, &ReadOptions::default());
+    let reading = timeline::read(source, &symbols);
     if any_error(&reading.diagnostics) {
         return Err(Stop::invalid(reading.diagnostics));
     }
-    let mut converted = reading.converted;
-    let mut beside = None;
-    if let Some(path) = &args.terminal_file {
-        let from = converted.as_ref().unwrap_or(source);
-        let (made, rest) = terminal_file(from, path, &args.file)?;
-        beside = Some(made);
-        converted = Some(rest);
-    }
+    let converted = reading.converted;
     // What is still to be said is said of the new text, and points into the old one.
     let (text, diagnostics) = match &converted {
         Some(converted) => {
-            let again = timeline::read(converted, &symbols, &ReadOptions::default());
+            let again = timeline::read(converted, &symbols);
             (converted.text(), again.diagnostics)
         }
         None => (source.text(), reading.diagnostics),
@@ -153,7 +142,6 @@ fn convert_timeline(source: &SourceFile, args: &ConvertArgs) -> Result<Converted
     }
     Ok(Converted {
         is_changed: converted.is_some(),
-        beside,
         text: text.to_owned(),
         form: "a timeline in canonical form",
         n_left: diagnostics
@@ -162,35 +150,6 @@ fn convert_timeline(source: &SourceFile, args: &ConvertArgs) -> Result<Converted
             .count(),
         diagnostics,
     })
-}
-
-/// The terminal config of a timeline as a file, and the timeline that names it.
-fn terminal_file(
-    source: &SourceFile,
-    path: &str,
-    timeline: &Path,
-) -> Result<((PathBuf, String), SourceFile), Stop> {
-    let is_beside = Path::new(path)
-        .components()
-        .all(|component| matches!(component, Component::Normal(_) | Component::CurDir));
-    let has_format = [".yaml", ".yml", ".json"]
-        .iter()
-        .any(|ending| path.ends_with(ending));
-    if !is_beside || !has_format {
-        let message = format!("`--terminal-file {path}` is not a valid file for a terminal config");
-        let help = "use a file that ends in .yaml, .yml or .json, in the timeline's directory";
-        return Err(Stop::argument(message, help));
-    }
-    match timeline::extract_terminal(source, path) {
-        Some((text, rest)) => {
-            let folder = timeline.parent().unwrap_or(Path::new(""));
-            Ok(((folder.join(path), text), rest))
-        }
-        None => Err(Stop::argument(
-            "the timeline has no inline terminal config to move",
-            "it must be a mapping under `terminalRef`; a mapping with comments can't be converted to JSON",
-        )),
-    }
 }
 
 /// What says that a timeline has an older form.
@@ -218,10 +177,6 @@ fn left_over(diagnostics: Vec<Diagnostic>, is_changed: bool) -> Vec<Diagnostic> 
 
 /// Writes the result where it belongs, and says where that is, or nothing if nothing had to be written.
 fn write<'a>(args: &'a ConvertArgs, converted: &Converted) -> Result<Option<&'a Path>, Stop> {
-    if let Some((path, text)) = &converted.beside {
-        write_new(path, text, args.force)?;
-        stderr_line(&format!("{}: written", path.display()));
-    }
     let path = match (&args.output, args.in_place) {
         (Some(path), _) => path,
         (None, true) if converted.is_changed => &args.file,

@@ -12,7 +12,7 @@ use cuecard_source::diagnostic::{Diagnostic, Severity};
 use cuecard_source::document::read_document;
 use cuecard_source::json::Node;
 use cuecard_testing::repository_root;
-use cuecard_timeline::format::{ReadOptions, Symbols};
+use cuecard_timeline::format::Symbols;
 use cuecard_trace::{Trace, import};
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -141,12 +141,12 @@ fn valid_values(source: &SourceFile, root: &Node) -> Option<(&'static str, Vec<V
             Some(("test-case", vec![root.to_value()]))
         }
         FileKind::Timeline => {
-            let reading = timeline::read(source, &Symbols::new(), &ReadOptions::default());
+            let reading = timeline::read(source, &Symbols::new());
             reading.timeline?;
             // The schema is that of the canonical form, and not every older form can be converted.
             let is_left_over = |found: &Diagnostic| found.severity == Severity::Warning;
             let converted = reading.converted.as_ref().unwrap_or(source);
-            let again = timeline::read(converted, &Symbols::new(), &ReadOptions::default());
+            let again = timeline::read(converted, &Symbols::new());
             if again.diagnostics.iter().any(is_left_over) {
                 return None;
             }

@@ -260,7 +260,7 @@ async fn whole(pipe: Option<impl AsyncRead + Unpin>) -> String {
 #[cfg(test)]
 mod tests {
     use cuecard_source::SourceFile;
-    use cuecard_timeline::format::{ReadOptions, Symbols, read};
+    use cuecard_timeline::format::{Symbols, read};
 
     use super::*;
 
@@ -268,7 +268,7 @@ mod tests {
     fn a_prompt_is_one_line_whatever_its_line_ends() {
         let text = r#"{name: a, timeline: [{userInputs: [[0, "one\r\ntwo\nthree"]]}]}"#;
         let source = SourceFile::new("a.yaml", text);
-        let read = read(&source, &Symbols::new(), &ReadOptions::default());
+        let read = read(&source, &Symbols::new());
         let timeline = read.timeline.expect("a timeline");
         assert_eq!(typed(&timeline), b"one  two three\n");
     }

@@ -186,7 +186,7 @@ impl RunScript {
         let from = self.timeline.boundary().unwrap_or(0);
         let first = events.by_ref().skip(from).position(is_prompt);
         let all = from + first.unwrap_or_default()..self.timeline.events.len();
-        let parts = parts(&self.timeline, &schedule, all).into_iter();
+        let parts = parts(&schedule, all).into_iter();
         let is_played = |part: &ScheduledPart| {
             let act = PlayerKind::Acp
                 .cell(&self.timeline.events[part.event_idx].kind)

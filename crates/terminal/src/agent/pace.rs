@@ -166,7 +166,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use cuecard_source::SourceFile;
-    use cuecard_timeline::format::{ReadOptions, Symbols, read};
+    use cuecard_timeline::format::{Symbols, read};
     use tokio::net::UnixListener;
 
     use super::*;
@@ -184,7 +184,7 @@ mod tests {
             let fingerprint = |name: &str| {
                 let text = format!("name: {name}\ntimeline:\n  - userInputs: [[0, Go]]\n");
                 let source = SourceFile::new("a.yaml", text);
-                let read = read(&source, &Symbols::new(), &ReadOptions::default());
+                let read = read(&source, &Symbols::new());
                 Fingerprint::of(&read.timeline.expect("a timeline"))
             };
             let agent = async {

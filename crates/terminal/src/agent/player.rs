@@ -217,7 +217,7 @@ impl Player {
                     return Ok(self.scripts[selection.scenario_idx].clone());
                 }
                 Err(error) => {
-                    let found = error.diagnostic();
+                    let found = *error;
                     self.printer.error(&found.message);
                     self.find(found, None).await;
                 }

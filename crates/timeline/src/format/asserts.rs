@@ -266,27 +266,41 @@ fn assert(reader: &mut Reader<'_>, whole: Object<'_>) -> Option<TimelineAssert> 
 /// The checks found so far.
 type Checks = Vec<LocatedCheck>;
 
-/// Adds a check for each value of a key, which stands in `section`: one value, or a list of them.
-fn each<T>(
-    checks: &mut Checks,
-    section: &Node,
-    key: &str,
-    values: impl IntoIterator<Item = T>,
-    check: impl Fn(T) -> TimelineCheck,
-) {
-    let node = key.rsplit('.').next().and_then(|key| section.get(key));
-    let items = node.and_then(Node::as_array);
-    checks.extend(values.into_iter().enumerate().map(|(idx, value)| {
-        let (node, key) = match items {
-            Some(items) => (items.get(idx), format!("{key}[{idx}]")),
-            None => (node, key.to_owned()),
-        };
-        LocatedCheck {
-            check: check(value),
-            key,
-            span: node.unwrap_or(section).span,
-        }
-    }));
+/// A part of an assert, and the checks found so far.
+struct Section<'a> {
+    node: &'a Node,
+    checks: &'a mut Checks,
+}
+
+impl<'a> Section<'a> {
+    fn of(whole: Object<'a>, key: &str, checks: &'a mut Checks) -> Self {
+        let node = whole.get(key).unwrap_or(whole.node);
+        Self { node, checks }
+    }
+
+    /// Adds a check for each value of a key: one value, or a list of them.
+    fn each<T>(
+        &mut self,
+        key: &str,
+        values: impl IntoIterator<Item = T>,
+        check: impl Fn(T) -> TimelineCheck,
+    ) {
+        let section = self.node;
+        let node = key.rsplit('.').next().and_then(|key| section.get(key));
+        let items = node.and_then(Node::as_array);
+        let values = values.into_iter().enumerate();
+        self.checks.extend(values.map(|(idx, value)| {
+            let (node, key) = match items {
+                Some(items) => (items.get(idx), format!("{key}[{idx}]")),
+                None => (node, key.to_owned()),
+            };
+            LocatedCheck {
+                check: check(value),
+                key,
+                span: node.unwrap_or(section).span,
+            }
+        }));
+    }
 }
 
 /// Reads checks of files.
@@ -295,27 +309,31 @@ pub(crate) fn file_checks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
         let form = |reader: &mut Reader<'_>| reader.decode(node, pointer, "`fs`");
         let form: FileChecks = reader.with_format(&ASSERT, form)?;
         let mut checks = Vec::new();
-        form.add(&mut checks, node);
+        form.add(Section {
+            node,
+            checks: &mut checks,
+        });
         Some(checks)
     })
 }
 
 impl AssertForm {
     fn checks(self, reader: &mut Reader<'_>, whole: Object<'_>) -> Checks {
-        let mut checks = Vec::new();
-        let all = &mut checks;
-        let section = |key: &str| whole.get(key).unwrap_or(whole.node);
+        let mut found = Checks::new();
         if let Some(files) = self.fs {
-            files.add(all, section("fs"));
+            files.add(Section::of(whole, "fs", &mut found));
         }
         if let Some(texts) = self.text {
-            let node = section("text");
             let (has, omits) = (TimelineCheck::ScreenContains, TimelineCheck::ScreenOmits);
-            each(all, node, "text.contains", texts.contains, has);
-            each(all, node, "text.notContains", texts.not_contains, omits);
+            Section::of(whole, "text", &mut found).each("text.contains", texts.contains, has);
+            Section::of(whole, "text", &mut found).each(
+                "text.notContains",
+                texts.not_contains,
+                omits,
+            );
         }
         if let Some(json) = self.json {
-            each(all, section("json"), "json.file", json.file, |it| {
+            Section::of(whole, "json", &mut found).each("json.file", json.file, |it| {
                 TimelineCheck::JsonFile {
                     path: it.path,
                     pointer: it.pointer,
@@ -324,47 +342,36 @@ impl AssertForm {
             });
         }
         if let Some(git) = self.git {
-            let pointer = whole.child_pointer("git");
-            let node = section("git");
             git.add(
-                all,
+                Section::of(whole, "git", &mut found),
                 reader,
-                Object {
-                    node,
-                    pointer: &pointer,
-                },
+                &whole.child_pointer("git"),
             );
         }
         if self.acp.is_some() {
-            let node = section("acp");
-            let written = node.get("session").into_iter();
+            let mut acp = Section::of(whole, "acp", &mut found);
+            let written = acp.node.get("session").into_iter();
             let written = written.flat_map(|it| it.as_array().unwrap_or(std::slice::from_ref(it)));
             let sessions = written.map(Node::to_value).enumerate();
-            each(
-                all,
-                node,
-                "acp.session",
-                sessions,
-                |(prompt_idx, fields)| TimelineCheck::AcpSession { prompt_idx, fields },
-            );
+            acp.each("acp.session", sessions, |(prompt_idx, fields)| {
+                TimelineCheck::AcpSession { prompt_idx, fields }
+            });
         }
-        each(
-            all,
-            whole.node,
+        Section::of(whole, "", &mut found).each(
             "exitCode",
             self.exit_code,
             TimelineCheck::ExitCode,
         );
-        each(all, whole.node, "screen", self.screen, |it| {
+        Section::of(whole, "", &mut found).each("screen", self.screen, |it| {
             TimelineCheck::Screenshot {
                 label: it.label,
                 contains: it.contains,
             }
         });
         if let Some(request) = self.request {
-            request.add(all, section("request"));
+            request.add(Section::of(whole, "request", &mut found));
         }
-        checks
+        found
     }
 }
 
@@ -389,53 +396,38 @@ impl FileContents {
 }
 
 impl FileChecks {
-    fn add(self, all: &mut Checks, node: &Node) {
-        each(
-            all,
-            node,
-            "fs.exists",
-            self.exists,
-            TimelineCheck::FileExists,
-        );
-        each(
-            all,
-            node,
-            "fs.notExists",
-            self.not_exists,
-            TimelineCheck::FileAbsent,
-        );
-        each(all, node, "fs.contains", self.contains, |it| {
+    fn add(self, mut files: Section<'_>) {
+        files.each("fs.exists", self.exists, TimelineCheck::FileExists);
+        files.each("fs.notExists", self.not_exists, TimelineCheck::FileAbsent);
+        files.each("fs.contains", self.contains, |it| {
+            let part = || FileText::Substring(it.substring.unwrap_or_default());
             TimelineCheck::FileContains {
                 path: it.path,
-                test: match it.regex {
-                    Some(pattern) => FileText::Regex(pattern),
-                    None => FileText::Substring(it.substring.unwrap_or_default()),
-                },
+                test: it.regex.map_or_else(part, FileText::Regex),
             }
         });
     }
 }
 
 impl Git {
-    fn add(self, all: &mut Checks, reader: &mut Reader<'_>, git: Object<'_>) {
+    fn add(self, mut git: Section<'_>, reader: &mut Reader<'_>, pointer: &str) {
         let (name, exists) = match self.branch {
             Some(Name::String(name)) => (Some(name), None),
             Some(Name::Object(branch)) => (Some(branch.name), branch.exists),
             None => (None, None),
         };
-        let of_branch = ["exists", "remoteExists"].map(|key| (key, git.get(key)));
+        let of_branch = ["exists", "remoteExists"].map(|key| (key, git.node.get(key)));
         for (key, node) in of_branch {
             if let (None, Some(node)) = (&name, node.filter(|node| node.as_bool().is_some())) {
                 let message = format!("`git.{key}` requires `branch`");
                 let code = codes::TIMELINE_ASSERT_UNKNOWN;
                 let found = reader.warning(code, node.span, message);
-                found.pointer = Some(git.child_pointer(key));
+                found.pointer = Some(format!("{pointer}/{key}"));
             }
         }
         let exists = exists.or(self.exists).unwrap_or(true);
-        each(all, git.node, "git.branch", name.clone(), |name| {
-            TimelineCheck::GitBranch { name, exists }
-        });
+        let branch = |name| TimelineCheck::GitBranch { name, exists };
+        git.each("git.branch", name.clone(), branch);
         let remote = match self.remote_exists {
             Some(RemoteExists::Boolean(exists)) => {
                 let check = |name| TimelineCheck::GitRemoteBranch { name, exists };
@@ -445,70 +437,51 @@ impl Git {
             Some(RemoteExists::Object(it)) => Some(TimelineCheck::GitRemoteExists(it.name)),
             None => None,
         };
-        each(all, git.node, "git.remoteExists", remote, |check| check);
+        git.each("git.remoteExists", remote, |check| check);
         let tip = name.unwrap_or_else(|| "HEAD".to_owned());
         let ahead = match (&self.commits_ahead_of, self.commit_count) {
             (Some(_), _) => Some("git.commitsAheadOf"),
             (None, count) => count.map(|_| "git.commitCount"),
         };
         if let Some(key) = ahead {
-            let base = self.commits_ahead_of.unwrap_or_else(|| "main".to_owned());
-            let branch = tip.clone();
-            let count = self.commit_count;
             let check = TimelineCheck::GitCommitsAhead {
-                base,
-                branch,
-                count,
+                base: self.commits_ahead_of.unwrap_or_else(|| "main".to_owned()),
+                branch: tip.clone(),
+                count: self.commit_count,
             };
-            each(all, git.node, key, [check], |check| check);
+            git.each(key, [check], |check| check);
         }
-        each(all, git.node, "git.commit", self.commit, |it| {
-            TimelineCheck::GitCommit {
-                reference: it.reference.unwrap_or_else(|| "HEAD".to_owned()),
-                message_contains: it.message_contains,
-            }
+        git.each("git.commit", self.commit, |it| TimelineCheck::GitCommit {
+            reference: it.reference.unwrap_or_else(|| "HEAD".to_owned()),
+            message_contains: it.message_contains,
         });
-        let head = self.head_message_contains;
-        each(
-            all,
-            git.node,
-            "git.headMessageContains",
-            head,
-            |message_contains| TimelineCheck::GitCommit {
-                reference: tip.clone(),
-                message_contains,
-            },
-        );
+        let head = |message_contains| TimelineCheck::GitCommit {
+            reference: tip.clone(),
+            message_contains,
+        };
+        git.each("git.headMessageContains", self.head_message_contains, head);
     }
 }
 
 impl RequestForm {
-    fn add(self, all: &mut Checks, node: &Node) {
+    fn add(self, mut request: Section<'_>) {
         let check = TimelineCheck::Request;
-        each(
-            all,
-            node,
-            "request.model",
+        let (model, system) = (
             self.model.map(RequestCheck::Model),
-            check,
-        );
-        each(
-            all,
-            node,
-            "request.system",
             self.system.map(RequestCheck::System),
-            check,
         );
-        if let (Some(tools), Some(node)) = (self.tools, node.get("tools")) {
-            for (key, names, is_there) in
-                [("has", tools.has, true), ("hasNot", tools.has_not, false)]
-            {
-                each(all, node, &format!("request.tools.{key}"), names, |name| {
-                    check(RequestCheck::Tool { name, is_there })
-                });
-            }
-        }
+        request.each("request.model", model, check);
+        request.each("request.system", system, check);
         let json = self.json.into_iter().map(RequestCheck::from);
-        each(all, node, "request.json", json, check);
+        request.each("request.json", json, check);
+        if let (Some(tools), Some(node)) = (self.tools, request.node.get("tools")) {
+            let mut section = Section {
+                node,
+                checks: request.checks,
+            };
+            let tool = |is_there| move |name| check(RequestCheck::Tool { name, is_there });
+            section.each("request.tools.has", tools.has, tool(true));
+            section.each("request.tools.hasNot", tools.has_not, tool(false));
+        }
     }
 }

@@ -1,16 +1,15 @@
 //! The items of `timeline`: which event each is, in whatever form it is written.
 
-use super::convert_items::{self, InlineCall};
+use super::convert::{self, Rewritten};
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
 use super::normalise::{self, MARKERS, SCALARS};
 use super::normalise_call;
-use super::response::{self, Draft};
+use super::response::{self, Draft, Part, PartKind};
 use super::schema::keys_of;
-use super::{convert, user};
+use super::user;
 use crate::model::vocabulary::{AbstractTool, TOOLS};
 use crate::model::{
-    ApplyPatch, EventKind, Fault, IncludePurpose, Response, ResponseElement, TimelineEvent,
-    UserTarget,
+    ApplyPatch, EventKind, Fault, IncludePurpose, Response, TimelineEvent, UserTarget,
 };
 use crate::script::events::{ANSWER_KEYS, CALL_KEYS, EVENTS, EventRow};
 use cuecard_source::Span;
@@ -45,19 +44,41 @@ pub(super) struct Flat {
     pub events: Vec<TimelineEvent>,
     /// The response of a top-level `think`, if nothing has followed it yet.
     pub open_think: Option<usize>,
-    /// Whether the conversion made a response of it.
-    pub is_think_converted: bool,
+    /// The item at hand in canonical form, if it has an older one that is more than another word.
+    rewritten: Vec<Json>,
+    /// Whether it goes on with the response before it.
+    joins: bool,
+}
+
+impl Flat {
+    /// Keeps an event of the item at hand in canonical form. Of the item's `members`, those that are neither an event nor in
+    /// its body stand beside it.
+    fn rewrite(&mut self, loader: &Loader<'_>, name: &str, body: &Node, members: &[Member]) {
+        if !loader.is_restructured {
+            return;
+        }
+        let mut event = serde_json::Map::new();
+        let written = Some(body.to_value()).filter(|body| !body.is_null());
+        event.insert(name.to_owned(), written.unwrap_or(Json::Bool(true)));
+        let is_beside = |it: &&Member| meaning(&it.key).is_none() && body.get(&it.key).is_none();
+        let beside = members.iter().filter(is_beside);
+        event.extend(beside.map(|member| (member.key.clone(), member.value.to_value())));
+        self.rewritten.push(Json::Object(event));
+    }
 }
 
 /// The events of a list, wrappers flattened.
 pub(super) fn events(
     loader: &mut Loader<'_>,
     flat: &mut Flat,
-    items: &[Node],
+    list: &Node,
     pointer: &str,
     target: Option<UserTarget>,
 ) {
-    for (item, pointer) in loader.items(items, pointer) {
+    let was_restructured = loader.is_restructured;
+    let mut all: Vec<Rewritten<'_>> = Vec::new();
+    for (item, pointer) in loader.items(list.as_array().unwrap_or_default(), pointer) {
+        loader.is_restructured = false;
         match &item.kind {
             NodeKind::String(word) => bare(loader, flat, word, item, &pointer),
             NodeKind::Object(_) => mapping(loader, flat, item, &pointer, target),
@@ -68,7 +89,20 @@ pub(super) fn events(
                     .help = Some("write `- eventName: …`".to_owned());
             }
         }
+        let items = std::mem::take(&mut flat.rewritten);
+        let items = loader.is_restructured.then_some(items);
+        if !std::mem::take(&mut flat.joins) {
+            all.push(Rewritten {
+                nodes: vec![item],
+                items,
+            });
+        } else if !all.last_mut().is_some_and(|last| last.join(item, items)) {
+            // The response would be another one without its end.
+            loader.edits.clear();
+        }
     }
+    convert::list(loader, list, all);
+    loader.is_restructured = was_restructured;
 }
 
 /// An item that is only a word.
@@ -240,48 +274,40 @@ fn one(
     match meaning {
         Meaning::Wrapper => {
             let own = user::target(loader, item).or(target);
-            let Some(items) = body.as_array() else {
+            if body.as_array().is_none() {
                 let what = format!("`{}`", key.key);
                 loader
                     .reader
                     .wrong_type(body, &at, &what, "a list of events");
                 return;
-            };
+            }
             let first = flat.events.len();
-            events(loader, flat, items, &at, own);
+            events(loader, flat, body, &at, own);
+            flat.rewrite(loader, &key.key, body, item.node.members());
             for event in flat.events.iter_mut().skip(first) {
                 event.meta = merged(meta.clone(), std::mem::take(&mut event.meta));
                 event.fault = event.fault.or(fault);
             }
         }
         Meaning::Element => {
-            let draft = response::top_level(loader, flat, item.node, item.pointer, meta);
+            let draft = response::top_level(loader, item, meta);
             let is_think = item.node.get("assistant").is_none() && item.node.get("error").is_none();
             let is_answer = item.node.get("think").is_none() && item.node.get("error").is_none();
             match flat.open_think.take() {
-                Some(idx) if is_answer => join(flat, idx, draft),
+                Some(idx) if is_answer => {
+                    rewrite_response(loader, flat, &draft, item);
+                    join(flat, idx, draft);
+                }
                 _ => {
                     let idx = flat.events.len();
-                    finish_response(loader, flat, draft, item.pointer, span, fault);
+                    finish_response(loader, flat, draft, item, fault);
                     flat.open_think = is_think.then_some(idx);
                 }
             }
         }
         Meaning::Event(spec) if spec.key == "llmResponse" => {
             let draft = response::response(loader, body, &at, item, meta);
-            let inline: Vec<InlineCall> = draft
-                .calls
-                .iter()
-                .map(|call| InlineCall {
-                    element: call.span,
-                    kept: call.kept,
-                    written: call.written.clone(),
-                })
-                .collect();
-            if !inline.is_empty() {
-                convert_items::lift_calls(loader, item.node, body, &inline);
-            }
-            finish_response(loader, flat, draft, item.pointer, span, fault);
+            finish_response(loader, flat, draft, item, fault);
         }
         Meaning::Tool
         | Meaning::Event(EventRow {
@@ -294,11 +320,13 @@ fn one(
                     format!("`{}`", key.key),
                 ),
                 _ => (
-                    normalise_call::written(loader, body, &at, item),
+                    normalise_call::written(loader, body, &at, item.node.members()),
                     "`agentToolUse`".to_owned(),
                 ),
             };
-            if let Some((tool, own)) = call.and_then(|call| loader.call(&call, &at, &what)) {
+            let Some(call) = call else { return };
+            flat.rewrite(loader, "agentToolUse", &call, item.node.members());
+            if let Some((tool, own)) = loader.call(&call, &at, &what) {
                 let (meta, kind) = (merged(meta, own), EventKind::ToolUse(tool));
                 push(flat, kind, item.pointer, span, meta, fault);
             }
@@ -307,6 +335,7 @@ fn one(
             let Some(body) = normalise::body(loader, spec, key, item) else {
                 return;
             };
+            flat.rewrite(loader, spec.key, &body, item.node.members());
             let meta = merged(meta, own_meta(loader, &body, &at));
             let kind = derived(loader, spec.key, key, &body, item);
             if let Some(mut kind) = kind {
@@ -330,14 +359,33 @@ fn own_meta(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Json {
     })
 }
 
+/// Keeps a response and the calls behind it in canonical form, if its item has an older one.
+fn rewrite_response(loader: &Loader<'_>, flat: &mut Flat, draft: &Draft, item: Object<'_>) {
+    if loader.is_restructured {
+        let parts = draft.parts.iter().map(|part| part.node.clone());
+        let body = Node {
+            kind: NodeKind::Array(parts.collect()),
+            span: item.node.span,
+        };
+        flat.rewrite(loader, "llmResponse", &body, item.node.members());
+        let calls = draft.calls.iter().map(|call| call.node.to_value());
+        flat.rewritten.extend(calls);
+    }
+}
+
 /// Adds the answer that follows its thinking.
 fn join(flat: &mut Flat, idx: usize, draft: Draft) {
+    flat.joins = true;
     let Some(event) = flat.events.get_mut(idx) else {
         return;
     };
     event.meta = merged(std::mem::take(&mut event.meta), draft.meta);
     if let EventKind::Response(response) = &mut event.kind {
-        response.elements.extend(draft.response.elements);
+        for part in draft.parts {
+            if let PartKind::Element(element) = part.kind {
+                response.elements.push(element);
+            }
+        }
         response.usage = merged(std::mem::take(&mut response.usage), draft.response.usage);
         response.stop_reason = draft.response.stop_reason.or(response.stop_reason);
         response.refusal = draft.response.refusal.or(response.refusal.take());
@@ -348,54 +396,52 @@ fn finish_response(
     loader: &mut Loader<'_>,
     flat: &mut Flat,
     draft: Draft,
-    pointer: &str,
-    span: Span,
+    item: Object<'_>,
     fault: Option<Fault>,
 ) {
-    let is_error = |element: &ResponseElement| matches!(element, ResponseElement::Error(_));
-    let mut behind_calls = draft.inner.iter().flat_map(|(_, more)| &more.elements);
-    if behind_calls.any(is_error)
-        || (!draft.calls.is_empty() && draft.response.elements.iter().any(is_error))
+    let (pointer, span) = (item.pointer, item.node.span);
+    rewrite_response(loader, flat, &draft, item);
+    let first_call = draft.parts.iter().position(Part::is_call);
+    let last_call = draft.parts.iter().rposition(Part::is_call);
+    let last_error = draft.parts.iter().rposition(Part::is_error);
+    if last_error
+        .is_some_and(|error| first_call.is_some_and(|call| call < error) || !draft.calls.is_empty())
     {
         let message = "a response with an error can't contain calls before it";
         loader.invalid(span, pointer, message);
     }
-    let Draft {
-        mut response, meta, ..
-    } = draft;
+    let mut response = draft.response;
     // The refusal ends what the answer says, and behind the last of these calls it says more.
-    let mut refusal = match draft.inner.is_empty() {
-        true => None,
-        false => response.refusal.take(),
+    let mut refusal = match last_call {
+        Some(_) => response.refusal.take(),
+        None => None,
     };
-    push(
-        flat,
-        EventKind::Response(response),
-        pointer,
-        span,
-        meta.clone(),
-        fault,
-    );
-    let call_event = |flat: &mut Flat, call: response::Call| {
-        let kind = EventKind::ToolUse(call.tool);
-        push(flat, kind, &call.pointer, call.span, call.meta, None);
-    };
-    let n_inner = draft.inner.len();
-    for (idx, (call, more)) in draft.inner.into_iter().enumerate() {
-        call_event(flat, call);
-        if !more.elements.is_empty() {
-            let part = Response {
-                elements: more.elements,
-                refusal: refusal.take_if(|_| idx + 1 == n_inner),
-                continues: true,
-                ..Response::default()
-            };
-            let kind = EventKind::Response(part);
-            push(flat, kind, &more.pointer, more.span, meta.clone(), None);
+    let meta = draft.meta;
+    let kind = EventKind::Response(response);
+    push(flat, kind, pointer, span, meta.clone(), fault);
+    for (idx, part) in draft.parts.into_iter().chain(draft.calls).enumerate() {
+        let (pointer, span) = (&part.pointer, part.span);
+        match (
+            part.kind,
+            flat.events.last_mut().map(|event| &mut event.kind),
+        ) {
+            (PartKind::Element(element), Some(EventKind::Response(open))) => {
+                open.elements.push(element);
+            }
+            (PartKind::Element(element), _) => {
+                let kind = EventKind::Response(Response {
+                    elements: vec![element],
+                    refusal: refusal.take_if(|_| Some(idx) > last_call),
+                    continues: true,
+                    ..Response::default()
+                });
+                push(flat, kind, pointer, span, meta.clone(), None);
+            }
+            (PartKind::Call(tool, own), _) => {
+                push(flat, EventKind::ToolUse(*tool), pointer, span, own, None);
+            }
+            (PartKind::Whole, _) => {}
         }
-    }
-    for call in draft.calls {
-        call_event(flat, call);
     }
 }
 
@@ -489,7 +535,6 @@ fn untagged(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Node>
         let code = codes::TIMELINE_LEGACY_EVENT;
         loader.legacy(code, tag.key_span, &at, message, modern);
     }
-    convert::untag(loader, item, tag, name);
     let is_everywhere = |member: &&Member| EVERYWHERE.contains(&member.key.as_str());
     let rest: Vec<Member> = item
         .members()

@@ -84,7 +84,7 @@ impl FaultMatch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ReadOptions, Symbols, read};
+    use super::super::{Symbols, read};
     use super::*;
 
     const TIMELINE: &str = "name: a
@@ -102,7 +102,7 @@ timeline:
         let (rules, found) = read_faults(&source).expect("rules");
         assert!(found.is_empty(), "{found:?}");
         let source = SourceFile::new("a.yaml", TIMELINE);
-        let read = read(&source, &Symbols::new(), &ReadOptions::default());
+        let read = read(&source, &Symbols::new());
         let mut timeline = read.timeline.expect("a timeline");
         let fitting = rules.lay_over(&mut timeline);
         let kinds = timeline

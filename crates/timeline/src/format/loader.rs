@@ -18,14 +18,23 @@ use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::{Edit, Part, SourceFile, Span};
 
+/// The codes of older forms that are more than another word.
+const RESTRUCTURED: [Code; 5] = [
+    codes::TIMELINE_MARKER_OFF,
+    codes::TIMELINE_LEGACY_EVENT,
+    codes::TIMELINE_INLINE_TOOL,
+    codes::TIMELINE_MISPLACED,
+    codes::TIMELINE_FORM,
+];
+
 /// Reads one file, or one choice of its rules.
 pub(super) struct Loader<'a> {
     pub reader: Reader<'a>,
     /// What makes older forms canonical.
     pub edits: Vec<Edit>,
     pub included: Vec<IncludedFile>,
-    /// Items that do nothing, which the conversion leaves out.
-    pub idle_items: Vec<Span>,
+    /// Whether the item at hand has an older form that is more than another word.
+    pub is_restructured: bool,
     pub compat: Compat,
     /// How many calls there were so far.
     pub n_calls: usize,
@@ -65,7 +74,7 @@ impl<'a> Loader<'a> {
             reader,
             edits: Vec::new(),
             included: Vec::new(),
-            idle_items: Vec::new(),
+            is_restructured: false,
             compat: Compat::default(),
             n_calls: 0,
             written_calls: HashMap::new(),
@@ -124,6 +133,7 @@ impl<'a> Loader<'a> {
     ) {
         let diagnostic = self.warning(code, span, pointer, message);
         diagnostic.help = Some(modern.into());
+        self.is_restructured |= RESTRUCTURED.contains(&code);
     }
 
     /// Replaces the text under a span when the file is converted.
@@ -131,14 +141,6 @@ impl<'a> Loader<'a> {
         self.edits.push(Edit {
             at,
             parts: vec![Part::new(text, at)],
-        });
-    }
-
-    /// Inserts text when the file is converted.
-    pub(super) fn insert(&mut self, at: u32, text: impl Into<String>, about: Span) {
-        self.edits.push(Edit {
-            at: Span { start: at, end: at },
-            parts: vec![Part::new(text, about)],
         });
     }
 

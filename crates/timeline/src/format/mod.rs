@@ -12,7 +12,6 @@ mod condition;
 mod content;
 mod control;
 mod convert;
-mod convert_items;
 mod entries;
 mod events;
 mod faults;
@@ -42,7 +41,6 @@ pub(crate) use agent::{FileReads, PermissionForm, absolute_text, file_reads, pla
 pub(crate) use asserts::{AssertForm, FileChecks, file_checks};
 pub(crate) use content::is_image;
 pub(crate) use control::{InitializeForm, LogLevel, level};
-pub use convert_items::extract_terminal;
 pub(crate) use entries::{
     InputsInTime, MessagesInTime, blocks_in_time, inputs_in_time, messages_in_time, texts_in_time,
 };
@@ -52,7 +50,7 @@ pub(crate) use pieces::{
     filled, glob, headers, included_path, object, pairs, pattern, prompt_response, texts, time,
     workspace_path,
 };
-pub use read::{Read, ReadOptions, read};
+pub use read::{Read, read};
 pub(crate) use request::{JsonForm, TextTestForm, header_tests, json_checks};
 pub(crate) use response::status_code;
 pub use rules::SymbolUse;

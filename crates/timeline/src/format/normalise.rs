@@ -83,7 +83,7 @@ pub(super) fn body(
         let modern = "write `assert: {git: …}`";
         let code = codes::TIMELINE_KEY_ALIAS;
         loader.legacy(code, key.key_span, &pointer, message, modern);
-        convert::assert_git(loader, item.node, key);
+        loader.is_restructured = true;
         body = object("git", key.key_span, body);
     }
     let of_event = |path: &'static str| {
@@ -102,7 +102,7 @@ pub(super) fn body(
         each(loader, &mut body, &pointer, path, &mut stop_reason);
     }
     if let Some((marker, has_fields)) = MARKERS.iter().find(|(marker, _)| *marker == event) {
-        marked(loader, marker, &mut body, &pointer, item, *has_fields)?;
+        marked(loader, marker, &mut body, &pointer, *has_fields)?;
     }
     match (event, &body.kind) {
         ("log", NodeKind::String(_)) => body = object("message", body.span, body),
@@ -151,7 +151,6 @@ fn marked(
     name: &str,
     body: &mut Node,
     pointer: &str,
-    item: Object<'_>,
     has_fields: bool,
 ) -> Option<()> {
     match &body.kind {
@@ -159,7 +158,6 @@ fn marked(
             let code = codes::TIMELINE_MARKER_OFF;
             let message = format!("`{name}: false` does nothing");
             loader.legacy(code, body.span, pointer, message, "remove the event");
-            loader.idle_items.push(item.node.span);
             return None;
         }
         NodeKind::Object(_) if has_fields => return Some(()),
@@ -246,7 +244,6 @@ fn names_and_values(loader: &mut Loader<'_>, node: &mut Node, pointer: &str) {
         let modern = "write a list: `[{name: …, value: …}]`";
         loader.legacy(code, node.span, pointer, message, modern);
     }
-    convert::names_and_values(loader, node);
     let items = members.iter().map(|member| {
         let part = |key: &str, value: Node| Member {
             key: key.to_owned(),
@@ -263,6 +260,12 @@ fn names_and_values(loader: &mut Loader<'_>, node: &mut Node, pointer: &str) {
             span: member.value.span,
         }
     });
-    let items = items.collect();
-    node.kind = NodeKind::Array(items);
+    let items = Node {
+        kind: NodeKind::Array(items.collect()),
+        span: node.span,
+    };
+    if !members.is_empty() {
+        convert::value(loader, node, &items.to_value());
+    }
+    *node = items;
 }

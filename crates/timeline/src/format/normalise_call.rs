@@ -1,8 +1,7 @@
 //! Older forms and shorthands of calls: each becomes the body of an `agentToolUse`.
 
-use super::convert;
 use super::events::META;
-use super::loader::{Loader, child, member};
+use super::loader::{Loader, child};
 use super::normalise_entries::{self, PROGRESS};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
 use crate::script::events::CALL_KEYS;
@@ -10,7 +9,7 @@ use cuecard_source::Span;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::Object;
-use cuecard_source::value::{Json, cut};
+use cuecard_source::value::cut;
 
 fn is_of_call(member: &Member) -> bool {
     CALL_KEYS.contains(&member.key.as_str())
@@ -55,7 +54,8 @@ pub(super) fn shorthand(loader: &mut Loader<'_>, key: &Member, item: Object<'_>)
     let (own, args) = body.members().iter().cloned().partition(is_of_call);
     let name = text(&key.key, key.key_span);
     let call = call_of(name, object(args, body.span), own, body.span);
-    canonical(loader, call, (&pointer, &pointer, &pointer), item)
+    let places = (&*pointer, &*pointer, &*pointer);
+    canonical(loader, call, places, item.node.members())
 }
 
 /// `agentToolUse: {toolName, args, …}`.
@@ -63,21 +63,18 @@ pub(super) fn written(
     loader: &mut Loader<'_>,
     body: &Node,
     pointer: &str,
-    item: Object<'_>,
+    beside: &[Member],
 ) -> Option<Node> {
     let body = loader.renamed(body, pointer, META).into_owned();
     if body.as_object().is_none() {
         return Some(body);
     }
-    if let Some(args) = member(&body, "args") {
-        convert::lift_call_id(loader, &body, args);
-    }
     let places = ["toolName", "args"].map(|key| child(pointer, key));
-    canonical(loader, body, (pointer, &places[0], &places[1]), item)
+    canonical(loader, body, (pointer, &places[0], &places[1]), beside)
 }
 
 /// `[[ms, name], {args}, {result}, {status}]` as an element of a response.
-pub(super) fn inline(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<(Node, Json)> {
+pub(super) fn inline(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Option<Node> {
     let wanted = "`[[ms, name], {arguments}, result, status]`";
     let Some([first, parts @ ..]) = body.as_array() else {
         loader.reader.wrong_type(body, pointer, "`tool`", wanted);
@@ -110,15 +107,8 @@ pub(super) fn inline(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Opt
         own.push(named("delayMs", time.span, time.clone()));
     }
     let call = call_of(name.clone(), object(args, body.span), own, body.span);
-    let json = call.to_value();
     let name_at = format!("{pointer}/0/1");
-    let nothing = object(Vec::new(), body.span);
-    let item = Object {
-        node: &nothing,
-        pointer,
-    };
-    let call = canonical(loader, call, (pointer, &name_at, pointer), item)?;
-    Some((call, json))
+    canonical(loader, call, (pointer, &name_at, pointer), &[])
 }
 
 /// The call under canonical names. The three pointers are those of the call, the tool's name and the arguments.
@@ -126,18 +116,13 @@ fn canonical(
     loader: &mut Loader<'_>,
     mut call: Node,
     (pointer, name_at, args_at): (&str, &str, &str),
-    item: Object<'_>,
+    beside: &[Member],
 ) -> Option<Node> {
     let span = call.span;
     let NodeKind::Object(members) = &mut call.kind else {
         return None;
     };
-    for beside in item
-        .node
-        .members()
-        .iter()
-        .filter(|member| is_of_call(member))
-    {
+    for beside in beside.iter().filter(|member| is_of_call(member)) {
         if beside.key != "_meta" && !members.iter().any(|member| member.key == beside.key) {
             members.push(beside.clone());
         }

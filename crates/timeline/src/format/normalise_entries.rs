@@ -1,6 +1,5 @@
 //! Older forms of entries in time and of the blocks in them.
 
-use super::convert;
 use super::loader::{Alias, Loader, alias, child};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
@@ -53,18 +52,10 @@ pub(super) const INPUTS: Shape = Shape {
 
 /// The canonical form of a list of entries: pairs and objects.
 pub(super) fn entries(loader: &mut Loader<'_>, node: &mut Node, pointer: &str, shape: &Shape) {
-    let span = node.span;
     let is_listed = match &node.kind {
         NodeKind::Array(items) if is_pair(items) => {
-            alone(
-                loader,
-                node,
-                pointer,
-                shape,
-                "write a list of entries: `[[ms, …]]`",
-            );
-            loader.insert(span.start, "[", span);
-            loader.insert(span.end, "]", span);
+            let modern = "write a list of entries: `[[ms, …]]`";
+            alone(loader, node, pointer, shape, modern);
             false
         }
         NodeKind::Array(_) => true,
@@ -112,7 +103,6 @@ fn entry(loader: &mut Loader<'_>, item: &mut Node, pointer: &str, shape: &Shape,
         };
         let message = format!("{} has no time: a delay of 0 is assumed", shape.what);
         loader.legacy(codes::TIMELINE_FORM, item.span, pointer, message, modern);
-        convert::time_text(loader, item, is_listed);
         let now = Node {
             kind: NodeKind::Number("0".to_owned()),
             span: item.span,
@@ -197,7 +187,6 @@ fn block(loader: &mut Loader<'_>, node: &mut Node, pointer: &str) {
                     kind: NodeKind::Object(all),
                     span: value.span,
                 };
-                convert::value(loader, value, &merged.to_value());
                 *value = merged;
             }
             _ => {}

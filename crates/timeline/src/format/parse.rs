@@ -4,7 +4,7 @@ use super::loader::key_path;
 use cuecard_source::detect::{FileKind, detect, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::document::Language;
-use cuecard_source::json::{Limits, Node, NodeKind};
+use cuecard_source::json::{Limits, Node};
 use cuecard_source::reader::first_character;
 use cuecard_source::yaml::{self, AmbiguousScalar};
 use cuecard_source::{Mistake, MistakeKind, SourceFile, Span};
@@ -108,67 +108,39 @@ pub(super) fn refuse_lines(source: &SourceFile) -> Option<Diagnostic> {
 /// Says what a file is that is no timeline.
 pub(super) fn refuse(source: &SourceFile, root: &Node) -> Option<Diagnostic> {
     let at = first_character(source, root.span);
-    let foreign = |what: &str, help: &str| {
-        let message = format!("this is {what}, not a timeline");
-        let diagnostic = Diagnostic::error(codes::TIMELINE_FOREIGN, message).at(source, at);
-        Some(diagnostic.with_help(help))
+    let has = |key: &str| root.get(key).is_some();
+    let any_item = |list: Option<&Node>, keys: &[&str]| {
+        let mut items = list.and_then(Node::as_array).unwrap_or_default().iter();
+        items.any(|item| keys.iter().any(|key| item.get(key).is_some()))
     };
-    let unreadable = "this is not a timeline: put events under `timeline`";
-    if let NodeKind::Array(items) = &root.kind {
-        let any = |keys: &[&str]| {
-            items
-                .iter()
-                .any(|item| keys.iter().any(|key| item.get(key).is_some()))
-        };
-        if any(&["client", "server"]) {
-            return foreign("a script of frames on a wire", unreadable);
-        }
-        if any(&["assertVm", "key", "snapshot"]) {
-            return foreign("a list of steps in a terminal", unreadable);
-        }
-    }
-    if !matches!(root.kind, NodeKind::Object(_)) {
-        let message = format!(
-            "a timeline file must be a mapping, not {}",
-            cuecard_source::reader::found(root)
-        );
+    let lists = [Some(root), root.get("steps"), root.get("actions")];
+    let of_wire = ["transport", "auth", "assertions", "client", "frames"];
+    let kind = detect(root);
+    let what = if has("timeline") {
+        return None;
+    } else if any_item(Some(root), &["client", "server"]) {
+        "a script of frames on a wire"
+    } else if lists.map(|list| any_item(list, &["key", "assertVm", "snapshot"])) != [false; 3] {
+        "a list of steps in a terminal"
+    } else if has("playbook") || any_item(root.get("rules"), &["response", "if_contains"]) {
+        "a playbook"
+    } else if root.as_object().is_none() {
+        let found = cuecard_source::reader::found(root);
+        let message = format!("a timeline file must be a mapping, not {found}");
         let diagnostic = Diagnostic::error(codes::TIMELINE_YAML, message).at(source, at);
         return Some(diagnostic.with_help("start with `name: …` and `timeline:`"));
-    }
-    let has = |key: &str| root.get(key).is_some();
-    let items = |key: &str| root.get(key).and_then(Node::as_array).unwrap_or_default();
-    if has("timeline") {
+    } else if has("events") {
+        "a file in another format"
+    } else if let Some(kind) = kind.filter(|kind| *kind != FileKind::Timeline) {
+        return Some(refuse_kind(source, at, kind));
+    } else if kind.is_none() && of_wire.into_iter().any(has) {
+        "a script of frames on a wire"
+    } else {
         return None;
-    }
-    let is_playbook = items("rules")
-        .iter()
-        .any(|rule| rule.get("response").is_some() || rule.get("if_contains").is_some());
-    if is_playbook || has("playbook") {
-        return foreign("a playbook", unreadable);
-    }
-    let is_terminal = ["steps", "actions"].iter().any(|key| {
-        items(key).iter().any(|step| {
-            ["key", "assertVm", "snapshot"]
-                .iter()
-                .any(|key| step.get(key).is_some())
-        })
-    });
-    if is_terminal {
-        return foreign("a list of steps in a terminal", unreadable);
-    }
-    if has("events") {
-        let help = "its events are under `events`; a timeline has them under `timeline`";
-        return foreign("a file in another format", help);
-    }
-    let is_wire = ["transport", "auth", "assertions", "client", "frames"]
-        .iter()
-        .any(|key| has(key));
-    match detect(root) {
-        Some(FileKind::Timeline) => None,
-        Some(kind) => Some(refuse_kind(source, at, kind)),
-        None if is_wire => foreign("a script of frames on a wire", unreadable),
-        None => None,
-    }
+    };
+    let message = format!("this is {what}, not a timeline");
+    let diagnostic = Diagnostic::error(codes::TIMELINE_FOREIGN, message).at(source, at);
+    Some(diagnostic.with_help("a timeline has its events under `timeline`"))
 }
 
 /// Adds to each finding where it stands, as people count events.

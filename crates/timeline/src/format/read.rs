@@ -15,10 +15,10 @@ use super::pieces::filled;
 use super::rules::{Resolved, SymbolUse, has_rules, resolve};
 use super::settings::Program;
 use super::symbols::Symbols;
-use super::{checks, convert_items, normalise, parse, settings};
+use super::{checks, convert, normalise, parse, settings};
 use crate::model::{
     AcpSettings, IncludePurpose, IncludedFile, Repository, RequestMatch, ServerSettings, Timeline,
-    TimelineExpectations,
+    TimelineExpectations, UserInput,
 };
 use cuecard_source::decode::{Spanned, by_hand, schema_of};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
@@ -34,21 +34,6 @@ const MAX_BRANCHES: usize = 100;
 
 /// The most bytes of text that are read again for branches that are not taken.
 const MAX_REREAD: usize = 16 * 1024 * 1024;
-
-/// How a timeline is read.
-#[derive(Debug, Clone, Copy)]
-pub struct ReadOptions {
-    /// Whether the branches of rules that don't apply are looked at too; what is wrong there is a warning.
-    pub check_branches: bool,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            check_branches: true,
-        }
-    }
-}
 
 /// What reading gave.
 #[derive(Debug)]
@@ -68,12 +53,13 @@ pub struct Read {
 /// How often a converted text is converted again. What is moved is converted where it has come to stand.
 const MAX_AGAIN: u32 = 3;
 
-/// Reads a timeline. Whatever is wrong with the file is reported at once.
-pub fn read(source: &SourceFile, symbols: &Symbols, options: &ReadOptions) -> Read {
-    read_once(source, symbols, options, MAX_AGAIN)
+/// Reads a timeline. Whatever is wrong with the file is reported at once; what is wrong in branches of rules that don't
+/// apply is a warning.
+pub fn read(source: &SourceFile, symbols: &Symbols) -> Read {
+    read_once(source, symbols, MAX_AGAIN)
 }
 
-fn read_once(source: &SourceFile, symbols: &Symbols, options: &ReadOptions, n_left: u32) -> Read {
+fn read_once(source: &SourceFile, symbols: &Symbols, n_left: u32) -> Read {
     let (root, doubts) = match parse::parse(source) {
         Ok(parsed) => parsed,
         Err(diagnostics) => {
@@ -92,46 +78,46 @@ fn read_once(source: &SourceFile, symbols: &Symbols, options: &ReadOptions, n_le
     };
     let Pass {
         timeline,
-        included_files,
         mut diagnostics,
         mut edits,
         mut untaken,
         mut uses,
     } = file.pass(None);
-    if options.check_branches {
-        let n_branches = (MAX_REREAD / source.text().len().max(1)).clamp(1, MAX_BRANCHES);
-        untaken.truncate(n_branches);
-        for branch in &untaken {
-            let pass = file.pass(Some(*branch));
-            let is_own = |span: Span| {
-                let inside = |outer: &Span| outer.start <= span.start && span.end <= outer.end;
-                let innermost = untaken
-                    .iter()
-                    .filter(|outer| inside(outer))
-                    .min_by_key(|outer| outer.end - outer.start);
-                innermost == Some(branch)
-            };
-            diagnostics.extend(
-                pass.diagnostics
-                    .into_iter()
-                    .filter(|found| is_own(place_of(found)))
-                    .map(not_taken),
-            );
-            edits.extend(pass.edits.into_iter().filter(|edit| is_own(edit.at)));
-            uses.extend(pass.uses);
-        }
+    let n_branches = (MAX_REREAD / source.text().len().max(1)).clamp(1, MAX_BRANCHES);
+    untaken.truncate(n_branches);
+    for branch in &untaken {
+        let pass = file.pass(Some(*branch));
+        let is_own = |span: Span| {
+            let inside = |outer: &Span| outer.start <= span.start && span.end <= outer.end;
+            let innermost = untaken
+                .iter()
+                .filter(|outer| inside(outer))
+                .min_by_key(|outer| outer.end - outer.start);
+            innermost == Some(branch)
+        };
+        let found = pass.diagnostics.into_iter();
+        let own = found.filter(|found| is_own(place_of(found)));
+        diagnostics.extend(own.map(not_taken));
+        // Lines of an item begin before its branch does, and end behind it.
+        let end_of = |at: Span| {
+            let end = at.start + source.slice(at).trim_end().len() as u32;
+            Span { start: end, end }
+        };
+        let edits_of = pass.edits.into_iter();
+        edits.extend(edits_of.filter(|edit| is_own(end_of(edit.at))));
+        uses.extend(pass.uses);
     }
     diagnostics.sort_by_key(|found| place_of(found).start);
     parse::name_places(&mut diagnostics);
     uses.sort_by_key(|used| used.span.start);
     uses.dedup();
     Read {
-        timeline: timeline.filter(|_| !any_error(&diagnostics)),
+        included_files: timeline.included_files.clone(),
+        timeline: Some(timeline).filter(|_| !any_error(&diagnostics)),
         converted: converted(source, edits)
             .map(|converted| converted_again(converted, symbols, n_left)),
         diagnostics,
         symbols: uses,
-        included_files,
     }
 }
 
@@ -181,7 +167,7 @@ fn converted_again(converted: SourceFile, symbols: &Symbols, n_left: u32) -> Sou
     let Some(n_left) = n_left.checked_sub(1) else {
         return converted;
     };
-    let again = read_once(&converted, symbols, &ReadOptions::default(), n_left);
+    let again = read_once(&converted, symbols, n_left);
     again.converted.unwrap_or(converted)
 }
 
@@ -194,8 +180,7 @@ struct File<'a> {
 
 /// One reading of a file, with one choice of its rules.
 struct Pass {
-    timeline: Option<Timeline>,
-    included_files: Vec<IncludedFile>,
+    timeline: Timeline,
     diagnostics: Vec<Diagnostic>,
     edits: Vec<Edit>,
     untaken: Vec<Span>,
@@ -220,14 +205,10 @@ impl File<'_> {
         let mut root = resolved.root;
         normalise::settings(&mut loader, &mut root);
         let timeline = timeline(&mut loader, &root);
-        self.convert_items(&mut loader, timeline.as_ref());
+        self.convert_prompt(&mut loader, &timeline);
         let mut diagnostics = reader.diagnostics;
         diagnostics.append(&mut loader.reader.diagnostics);
         Pass {
-            included_files: match &timeline {
-                Some(timeline) => timeline.included_files.clone(),
-                None => loader.included,
-            },
             timeline,
             diagnostics,
             edits: loader.edits,
@@ -235,23 +216,15 @@ impl File<'_> {
             uses: resolved.uses,
         }
     }
-}
 
-impl File<'_> {
-    /// Conversions that need the file as written.
-    fn convert_items(&self, loader: &mut Loader<'_>, timeline: Option<&Timeline>) {
-        let idle = std::mem::take(&mut loader.idle_items);
-        convert_items::remove_items(loader, self.root, &idle);
-        let prompt =
-            timeline.and_then(|timeline| Some((timeline, timeline.initial_prompt.as_ref()?)));
+    /// Makes an older prompt the first input.
+    fn convert_prompt(&self, loader: &mut Loader<'_>, timeline: &Timeline) {
         // Which input is the first may depend on rules.
-        if let Some((timeline, prompt)) = prompt
+        if let Some(prompt) = &timeline.initial_prompt
             && !has_rules(self.root)
         {
-            let mut without = timeline.clone();
-            without.initial_prompt = None;
-            let has_input = without.effective_prompt().is_some();
-            convert_items::initial_prompt(loader, self.root, prompt, has_input);
+            let has_input = timeline.first_input().and_then(UserInput::prompt_text);
+            convert::initial_prompt(loader, self.root, prompt, has_input.is_some());
         }
     }
 }
@@ -302,7 +275,7 @@ static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| {
     keys.map(|(key, _)| key.clone()).collect()
 });
 
-fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
+fn timeline(loader: &mut Loader<'_>, root: &Node) -> Timeline {
     let object = Object {
         node: root,
         pointer: "",
@@ -323,7 +296,7 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
         .required(object, "timeline", "the file", "timeline: []");
     if let Some(node) = items {
         match node.as_array() {
-            Some(items) => events(loader, &mut flat, items, "/timeline", None),
+            Some(_) => events(loader, &mut flat, node, "/timeline", None),
             None => {
                 let what = "`timeline`";
                 let wanted = "a list of events";
@@ -358,7 +331,7 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
         unknown: unknown.collect(),
     };
     checks::check(loader, &timeline);
-    Some(timeline)
+    timeline
 }
 
 fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Spanned<String>>, D::Error> {

@@ -7,11 +7,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
 use super::entries::{BlocksInTime, TextsInTime};
-use super::events::Flat;
 use super::loader::{Loader, child, merged};
 use super::normalise_entries::{self, ASSISTANT, THINK};
 use super::pieces::filled;
-use super::{convert, normalise, normalise_call};
+use super::{normalise, normalise_call};
 use crate::model::{
     Response, ResponseElement, ResponseError, ServingCount, StopReason, StopReasons, ToolUse,
 };
@@ -60,66 +59,51 @@ pub(super) struct ElementForm {
 
 /// A response while its elements are read.
 pub(super) struct Draft {
+    /// What it is as a whole.
     pub response: Response,
     pub meta: Json,
-    /// The calls that stand inside of it and are followed by more of the answer, each with what follows it.
-    pub inner: Vec<(Call, Continuation)>,
-    /// Calls that stand inside of it and end it: they follow it.
-    pub calls: Vec<Call>,
-    /// Calls that have no more of the answer behind them so far.
-    open: Vec<(Call, Span)>,
+    /// Its parts in written order.
+    pub parts: Vec<Part>,
+    /// Calls that follow it, though they are written inside.
+    pub calls: Vec<Part>,
 }
 
-/// What of an answer stands behind a call in it, up to the next one.
-pub(super) struct Continuation {
-    pub elements: Vec<ResponseElement>,
+/// A part of a response.
+pub(super) struct Part {
+    /// The part in canonical form: an object with its key.
+    pub node: Node,
     pub pointer: String,
     pub span: Span,
+    pub kind: PartKind,
 }
 
-/// A call inside of a response.
-pub(super) struct Call {
-    pub tool: ToolUse,
-    pub meta: Json,
-    pub pointer: String,
-    pub span: Span,
-    /// Its text, if it can stand as it is behind the response.
-    pub kept: Option<Span>,
-    /// The call in canonical form, if it can't.
-    pub written: Option<Json>,
+/// What a part of a response is.
+pub(super) enum PartKind {
+    Element(ResponseElement),
+    /// A call and its `_meta`.
+    Call(Box<ToolUse>, Json),
+    /// It is about the whole.
+    Whole,
 }
 
 impl Draft {
     pub(super) fn new(meta: Json) -> Self {
         Self {
-            response: Response {
-                elements: Vec::new(),
-                usage: Json::Null,
-                stop_reason: StopReasons::default(),
-                refusal: None,
-                continues: false,
-            },
+            response: Response::default(),
             meta,
-            inner: Vec::new(),
+            parts: Vec::new(),
             calls: Vec::new(),
-            open: Vec::new(),
         }
     }
+}
 
-    /// Adds an element, which `member` at `at` is. Behind calls it begins what follows them.
-    fn push(&mut self, element: ResponseElement, member: &Member, at: &str) {
-        for (call, _) in std::mem::take(&mut self.open) {
-            let continuation = Continuation {
-                elements: Vec::new(),
-                pointer: at.to_owned(),
-                span: member.value.span,
-            };
-            self.inner.push((call, continuation));
-        }
-        match self.inner.last_mut() {
-            Some((_, continuation)) => continuation.elements.push(element),
-            None => self.response.elements.push(element),
-        }
+impl Part {
+    pub(super) fn is_error(&self) -> bool {
+        matches!(self.kind, PartKind::Element(ResponseElement::Error(_)))
+    }
+
+    pub(super) fn is_call(&self) -> bool {
+        matches!(self.kind, PartKind::Call(..))
     }
 }
 
@@ -148,7 +132,6 @@ pub(super) fn response(
                 "expected a list of elements, found a mapping",
                 "write a list: `- think: …`, `- assistant: …`",
             );
-            convert::list_of_members(loader, body);
             element(loader, &mut draft, body, pointer, false);
         }
         NodeKind::Null => {}
@@ -159,10 +142,21 @@ pub(super) fn response(
                 .wrong_type(body, pointer, "`llmResponse`", wanted);
         }
     }
-    for (call, key_span) in std::mem::take(&mut draft.open) {
-        let message = "a call at the end of a response stands after it";
-        moved(loader, key_span, &call.pointer, message);
-        draft.calls.push(call);
+    let is_element = |part: &Part| matches!(part.kind, PartKind::Element(_));
+    let end = draft.parts.iter().rposition(is_element);
+    for part in draft.parts.split_off(end.map_or(0, |end| end + 1)) {
+        if part.is_call() {
+            let message = "a call at the end of a response stands after it";
+            let key_span = part
+                .node
+                .members()
+                .first()
+                .map_or(part.span, |it| it.key_span);
+            moved(loader, key_span, &part.pointer, message);
+            draft.calls.push(part);
+        } else {
+            draft.parts.push(part);
+        }
     }
     draft.calls.sort_by_key(|call| call.span.start);
     draft
@@ -338,63 +332,57 @@ fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, pointer: &s
         "think" => Some(&THINK),
         "assistant" => Some(&ASSISTANT),
         "error" => None,
-        "tool" => {
-            let message = "`tool` is not allowed inside a response";
-            moved(loader, member.key_span, &at, message);
-            let inline = normalise_call::inline(loader, value, &at);
-            let call =
-                inline.and_then(|(call, json)| Some((loader.call(&call, &at, &what)?, json)));
-            if let Some(((tool, meta), json)) = call {
-                draft.calls.push(Call {
-                    tool,
-                    meta,
-                    pointer: at,
-                    span: whole.span,
-                    kept: None,
-                    written: Some(json),
-                });
-            }
-            return;
+        key @ ("tool" | "agentToolUse") => {
+            let is_inline = key == "tool";
+            let node = match is_inline {
+                true => {
+                    let message = "`tool` is not allowed inside a response";
+                    moved(loader, member.key_span, &at, message);
+                    normalise_call::inline(loader, value, &at)
+                }
+                false => normalise_call::written(loader, value, &at, &[]),
+            };
+            let Some(node) = node else { return };
+            let Some((tool, meta)) = loader.call(&node, &at, &what) else {
+                return;
+            };
+            let call = Part {
+                node: normalise::object("agentToolUse", member.key_span, node),
+                pointer: at,
+                span: whole.span,
+                kind: PartKind::Call(Box::new(tool), meta),
+            };
+            return match is_inline {
+                true => draft.calls.push(call),
+                false => draft.parts.push(call),
+            };
         }
-        "agentToolUse" => {
-            let nothing = Node {
-                kind: NodeKind::Object(Vec::new()),
+        _ => {
+            return draft.parts.push(Part {
+                node: normalise::object(&member.key, member.key_span, value.clone()),
+                pointer: at,
                 span: value.span,
-            };
-            let item = Object {
-                node: &nothing,
-                pointer: &at,
-            };
-            let call = normalise_call::written(loader, value, &at, item);
-            if let Some((tool, meta)) = call.and_then(|call| loader.call(&call, &at, &what)) {
-                let call = Call {
-                    tool,
-                    meta,
-                    pointer: at,
-                    span: whole.span,
-                    kept: Some(Span {
-                        start: member.key_span.start,
-                        end: value.span.end,
-                    }),
-                    written: None,
-                };
-                draft.open.push((call, member.key_span));
-            }
-            return;
+                kind: PartKind::Whole,
+            });
         }
-        _ => return,
     };
     let mut value = value.clone();
     if let Some(shape) = shape {
         normalise_entries::entries(loader, &mut value, &at, shape);
     }
-    let element = normalise::object(&member.key, member.key_span, value);
-    let element: Option<ResponseElement> = loader.decode(&element, pointer, "an element");
+    let span = value.span;
+    let node = normalise::object(&member.key, member.key_span, value);
+    let element: Option<ResponseElement> = loader.decode(&node, pointer, "an element");
     if let Some(element) = element {
         if let ResponseElement::Assistant(entries) = &element {
             loader.note_media(entries.iter().map(|entry| &entry.value));
         }
-        draft.push(element, member, &at);
+        draft.parts.push(Part {
+            node,
+            pointer: at,
+            span,
+            kind: PartKind::Element(element),
+        });
     }
 }
 
@@ -491,31 +479,12 @@ impl JsonSchema for ServingCount {
 }
 
 /// A top-level `think`, `assistant` or `error`: a response of its own, but for an answer right behind its thinking.
-pub(super) fn top_level(
-    loader: &mut Loader<'_>,
-    flat: &mut Flat,
-    item: &Node,
-    pointer: &str,
-    meta: Json,
-) -> Draft {
-    let keys: Vec<&Member> = item
-        .members()
-        .iter()
-        .filter(|member| ELEMENTS.contains(&member.key.as_str()))
-        .collect();
+pub(super) fn top_level(loader: &mut Loader<'_>, item: Object<'_>, meta: Json) -> Draft {
+    let (node, pointer) = (item.node, item.pointer);
+    let is_element = |member: &&Member| ELEMENTS.contains(&member.key.as_str());
+    let keys: Vec<&Member> = node.members().iter().filter(is_element).collect();
     let mut draft = Draft::new(meta);
-    settings(
-        loader,
-        &mut draft,
-        Object {
-            node: item,
-            pointer,
-        },
-    );
-    let joins = match keys.as_slice() {
-        [only] => only.key == "assistant" && flat.open_think.is_some(),
-        _ => false,
-    };
+    settings(loader, &mut draft, item);
     if let Some(first) = keys.first() {
         loader.legacy(
             codes::TIMELINE_LEGACY_EVENT,
@@ -524,13 +493,9 @@ pub(super) fn top_level(
             format!("`{}` is only allowed inside a response", first.key),
             format!("write `- llmResponse: [{}: …]`", first.key),
         );
-        flat.is_think_converted = match joins {
-            true => flat.is_think_converted && convert::append_element(loader, item),
-            false => convert::wrap_response(loader, item, &keys),
-        };
     }
     for member in &keys {
-        part(loader, &mut draft, member, pointer, item);
+        part(loader, &mut draft, member, pointer, node);
     }
     draft
 }

@@ -302,16 +302,13 @@ impl Resolver<'_, '_> {
                 Some("write `when: '$name'`".to_owned());
             return None;
         };
-        let condition = match condition::parse(text) {
-            Ok(condition) => condition,
-            Err(malformed) => {
-                let span = self.reader.part(node, malformed.range);
-                let code = codes::TIMELINE_CONDITION;
-                self.reader
-                    .error_at(code, span, pointer, malformed.message)
-                    .help = Some(malformed.help.to_owned());
-                return None;
-            }
+        let Some(condition) = condition::parse(text) else {
+            let span = self.reader.part(node, trimmed(text));
+            let message = format!("`{}` is not a condition", cut(text.trim(), 60));
+            let code = codes::TIMELINE_CONDITION;
+            self.reader.error_at(code, span, pointer, message).help =
+                Some(condition::HELP.to_owned());
+            return None;
         };
         let span = self.reader.part(node, condition.name_range.clone());
         let symbol = self.symbols.get(&condition.name);

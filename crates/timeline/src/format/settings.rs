@@ -42,7 +42,8 @@ pub(super) fn terminal(loader: &mut Loader<'_>, root: Object<'_>) -> Option<Term
             if !loader.compat.inline_terminal {
                 let code = codes::TIMELINE_FORM;
                 let message = "inline terminal configuration: expected a path";
-                let modern = "move it to a file with `cuecard convert --terminal-file terminal.yaml`, or set compat.allowInlineTerminal";
+                let modern =
+                    "move it to a file next to the timeline, or set compat.allowInlineTerminal";
                 loader.legacy(code, node.span, &pointer, message, modern);
             }
             let config = super::terminal::inline(&mut loader.reader, node, &pointer)?;

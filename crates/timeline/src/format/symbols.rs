@@ -140,7 +140,7 @@ impl Symbols {
 }
 
 /// Whether a text can name a symbol.
-pub(super) fn is_name(text: &str) -> bool {
+fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes
         .next()

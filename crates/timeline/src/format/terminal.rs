@@ -174,7 +174,7 @@ pub(super) fn inline(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ReadOptions, Symbols, read};
+    use super::super::{Symbols, read};
     use super::*;
     use crate::model::TerminalChoice;
 
@@ -259,7 +259,7 @@ mod tests {
                 "name: a\ncompat: {{allowInlineTerminal: true}}\nterminalRef: {terminal}\ntimeline: []\n"
             );
             let source = SourceFile::new("a.yaml", text);
-            read(&source, &Symbols::new(), &ReadOptions::default())
+            read(&source, &Symbols::new())
         };
         let good = reading("{width: 100}").timeline.expect("a timeline");
         assert!(

@@ -45,14 +45,14 @@ pub enum StopReason {
     PromptBlocklist,
     /// The same, for an image in it.
     PromptImageSafety,
-    /// The same, for another reason.
+    /// Another reason.
+    Other,
+    /// A filter won't let the prompt through, for another reason.
     PromptOther,
     /// It is done, and says nothing: of Gemini's, there is not even an empty content.
     NoContent,
     /// It has reached its length before it said anything, the same.
     MaxTokensNoContent,
-    /// Another reason.
-    Other,
 }
 
 /// Words that no dialect has for why an answer stops.
@@ -70,41 +70,51 @@ const OWN_WORDS: [(&str, StopReason); 8] = [
 const FILTER: Option<&str> = Some("content_filter");
 const LENGTH: Option<&str> = Some("max_output_tokens");
 
-impl StopReason {
-    /// A word of several reasons means the first.
-    const ALL: [Self; 24] = [
-        Self::EndTurn,
-        Self::ToolUse,
-        Self::FunctionCall,
-        Self::MaxTokens,
-        Self::Refusal,
-        Self::StopSequence,
-        Self::PauseTurn,
-        Self::ContextWindow,
-        Self::Recitation,
-        Self::Language,
-        Self::Blocklist,
-        Self::ProhibitedContent,
-        Self::PersonalData,
-        Self::MalformedCall,
-        Self::UnexpectedCall,
-        Self::ImageSafety,
-        Self::PromptBlocked,
-        Self::PromptUnsafe,
-        Self::PromptBlocklist,
-        Self::PromptImageSafety,
-        Self::Other,
-        Self::PromptOther,
-        Self::NoContent,
-        Self::MaxTokensNoContent,
-    ];
+/// Anthropic's word, Chat's, that of an incomplete Responses answer, Gemini's.
+type Words = (
+    &'static str,
+    &'static str,
+    Option<&'static str>,
+    &'static str,
+);
 
+/// The words of each reason, in the order of the reasons. Where a dialect has none of its own, the nearest that it has; a
+/// word of several reasons means the first.
+#[rustfmt::skip]
+const WORDS: [(StopReason, Words); 24] = [
+    (StopReason::EndTurn, ("end_turn", "stop", None, "STOP")),
+    (StopReason::ToolUse, ("tool_use", "tool_calls", None, "STOP")),
+    (StopReason::FunctionCall, ("tool_use", "function_call", None, "STOP")),
+    (StopReason::MaxTokens, ("max_tokens", "length", LENGTH, "MAX_TOKENS")),
+    (StopReason::Refusal, ("refusal", "content_filter", FILTER, "SAFETY")),
+    (StopReason::StopSequence, ("stop_sequence", "stop", None, "STOP")),
+    (StopReason::PauseTurn, ("pause_turn", "stop", None, "STOP")),
+    (StopReason::ContextWindow, ("model_context_window_exceeded", "length", LENGTH, "MAX_TOKENS")),
+    (StopReason::Recitation, ("refusal", "content_filter", FILTER, "RECITATION")),
+    (StopReason::Language, ("refusal", "content_filter", FILTER, "LANGUAGE")),
+    (StopReason::Blocklist, ("refusal", "content_filter", FILTER, "BLOCKLIST")),
+    (StopReason::ProhibitedContent, ("refusal", "content_filter", FILTER, "PROHIBITED_CONTENT")),
+    (StopReason::PersonalData, ("refusal", "content_filter", FILTER, "SPII")),
+    (StopReason::MalformedCall, ("end_turn", "stop", None, "MALFORMED_FUNCTION_CALL")),
+    (StopReason::UnexpectedCall, ("end_turn", "stop", None, "UNEXPECTED_TOOL_CALL")),
+    (StopReason::ImageSafety, ("refusal", "content_filter", FILTER, "IMAGE_SAFETY")),
+    (StopReason::PromptBlocked, ("refusal", "content_filter", FILTER, "PROHIBITED_CONTENT")),
+    (StopReason::PromptUnsafe, ("refusal", "content_filter", FILTER, "SAFETY")),
+    (StopReason::PromptBlocklist, ("refusal", "content_filter", FILTER, "BLOCKLIST")),
+    (StopReason::PromptImageSafety, ("refusal", "content_filter", FILTER, "IMAGE_SAFETY")),
+    (StopReason::Other, ("end_turn", "stop", None, "OTHER")),
+    (StopReason::PromptOther, ("refusal", "content_filter", FILTER, "OTHER")),
+    (StopReason::NoContent, ("end_turn", "stop", None, "STOP")),
+    (StopReason::MaxTokensNoContent, ("max_tokens", "length", LENGTH, "MAX_TOKENS")),
+];
+
+impl StopReason {
     /// The reason with this word in any dialect, or `None`. A word of several reasons means the first.
     pub fn from_word(word: &str) -> Option<Self> {
         if let Some((_, reason)) = OWN_WORDS.iter().find(|(own, _)| *own == word) {
             return Some(*reason);
         }
-        let mut all = Self::ALL.into_iter();
+        let mut all = WORDS.iter().map(|(reason, _)| *reason);
         all.find(|reason| reason.each_word().any(|known| known == word))
     }
 
@@ -118,7 +128,7 @@ impl StopReason {
 
     /// The reason why a prompt is blocked, by Gemini's word for that.
     pub fn from_block_reason(word: &str) -> Option<Self> {
-        let mut all = Self::ALL.into_iter();
+        let mut all = WORDS.iter().map(|(reason, _)| *reason);
         all.find(|reason| reason.is_blocked_prompt() && reason.gemini() == word)
     }
 
@@ -148,7 +158,7 @@ impl StopReason {
     /// All words, each once.
     pub fn all_words() -> Vec<&'static str> {
         let mut all: Vec<&str> = OWN_WORDS.iter().map(|(word, _)| *word).collect();
-        for word in Self::ALL.into_iter().flat_map(Self::each_word) {
+        for word in WORDS.iter().flat_map(|(reason, _)| reason.each_word()) {
             if !all.contains(&word) {
                 all.push(word);
             }
@@ -183,49 +193,8 @@ impl StopReason {
             .flatten()
     }
 
-    /// Anthropic's word, Chat's, that of an incomplete Responses answer, Gemini's. Where a dialect has none of its own,
-    /// the nearest that it has.
-    const fn words(
-        self,
-    ) -> (
-        &'static str,
-        &'static str,
-        Option<&'static str>,
-        &'static str,
-    ) {
-        match self {
-            Self::EndTurn | Self::NoContent => ("end_turn", "stop", None, "STOP"),
-            Self::ToolUse => ("tool_use", "tool_calls", None, "STOP"),
-            Self::FunctionCall => ("tool_use", "function_call", None, "STOP"),
-            Self::MaxTokens | Self::MaxTokensNoContent => {
-                ("max_tokens", "length", LENGTH, "MAX_TOKENS")
-            }
-            Self::Refusal | Self::PromptUnsafe => ("refusal", "content_filter", FILTER, "SAFETY"),
-            Self::StopSequence => ("stop_sequence", "stop", None, "STOP"),
-            Self::PauseTurn => ("pause_turn", "stop", None, "STOP"),
-            Self::ContextWindow => (
-                "model_context_window_exceeded",
-                "length",
-                LENGTH,
-                "MAX_TOKENS",
-            ),
-            Self::Recitation => ("refusal", "content_filter", FILTER, "RECITATION"),
-            Self::Language => ("refusal", "content_filter", FILTER, "LANGUAGE"),
-            Self::Blocklist | Self::PromptBlocklist => {
-                ("refusal", "content_filter", FILTER, "BLOCKLIST")
-            }
-            Self::ProhibitedContent | Self::PromptBlocked => {
-                ("refusal", "content_filter", FILTER, "PROHIBITED_CONTENT")
-            }
-            Self::PersonalData => ("refusal", "content_filter", FILTER, "SPII"),
-            Self::MalformedCall => ("end_turn", "stop", None, "MALFORMED_FUNCTION_CALL"),
-            Self::UnexpectedCall => ("end_turn", "stop", None, "UNEXPECTED_TOOL_CALL"),
-            Self::ImageSafety | Self::PromptImageSafety => {
-                ("refusal", "content_filter", FILTER, "IMAGE_SAFETY")
-            }
-            Self::PromptOther => ("refusal", "content_filter", FILTER, "OTHER"),
-            Self::Other => ("end_turn", "stop", None, "OTHER"),
-        }
+    fn words(self) -> Words {
+        WORDS[self as usize].1
     }
 }
 
@@ -286,7 +255,8 @@ mod tests {
             Some(StopReason::Refusal)
         );
         assert_eq!(StopReason::from_word("bored"), None);
-        for reason in StopReason::ALL {
+        for (idx, (reason, _)) in WORDS.into_iter().enumerate() {
+            assert_eq!(reason as usize, idx);
             let again = StopReason::from_word(reason.word());
             assert_eq!(again.map(StopReason::words), Some(reason.words()));
             let is_own = again == Some(reason);

@@ -25,15 +25,6 @@ pub struct AbstractTool {
     pub agent_names: &'static [&'static str],
 }
 
-/// A key of arguments and what it means where the tool has an argument of that name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArgumentAlias {
-    /// As files have it.
-    pub alias: &'static str,
-    /// The argument.
-    pub name: &'static str,
-}
-
 const fn required(name: &'static str) -> ToolArgument {
     ToolArgument {
         name,
@@ -234,36 +225,15 @@ const EDIT: &[ToolArgument] = &[
     optional("replace_all"),
 ];
 
-/// Other spellings of arguments; each counts only where the tool has the argument.
-pub const ARGUMENT_ALIASES: &[ArgumentAlias] = &[
-    ArgumentAlias {
-        alias: "command",
-        name: "cmd",
-    },
-    ArgumentAlias {
-        alias: "text",
-        name: "content",
-    },
-    ArgumentAlias {
-        alias: "file_path",
-        name: "path",
-    },
-    ArgumentAlias {
-        alias: "old_str",
-        name: "old_string",
-    },
-    ArgumentAlias {
-        alias: "old",
-        name: "old_string",
-    },
-    ArgumentAlias {
-        alias: "new_str",
-        name: "new_string",
-    },
-    ArgumentAlias {
-        alias: "new",
-        name: "new_string",
-    },
+/// Other spellings of arguments, and the argument; each counts only where the tool has that.
+pub const ARGUMENT_ALIASES: &[(&str, &str)] = &[
+    ("command", "cmd"),
+    ("text", "content"),
+    ("file_path", "path"),
+    ("old_str", "old_string"),
+    ("old", "old_string"),
+    ("new_str", "new_string"),
+    ("new", "new_string"),
 ];
 
 impl AbstractTool {
@@ -289,10 +259,9 @@ impl AbstractTool {
         if self.has_argument(key) {
             return None;
         }
-        ARGUMENT_ALIASES
-            .iter()
-            .find(|alias| alias.alias == key && self.has_argument(alias.name))
-            .map(|alias| alias.name)
+        let mut aliases = ARGUMENT_ALIASES.iter();
+        let found = aliases.find(|(alias, name)| *alias == key && self.has_argument(name));
+        found.map(|(_, name)| *name)
     }
 }
 

@@ -13,7 +13,7 @@ use super::llm_script::LlmScript;
 use super::request::{Request, RequestedResult};
 use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, quote};
 use super::text::is_reminder;
-use super::turns::{Segment, Turn};
+use super::turns::{ExpectedInput, Turn};
 use answers::answers_so;
 pub(super) use answers::is_like;
 pub(super) use prefill::rounds_along;
@@ -53,18 +53,8 @@ pub(super) struct AlignmentError {
     pub(super) expected: Option<usize>,
     /// The turn before it in the history.
     pub(super) after: Option<usize>,
-    pub(super) differences: Vec<Difference>,
+    pub(super) differences: Vec<FieldDifference>,
     pub(super) rejected: Vec<Rejection>,
-}
-
-/// What is not as the script expects it.
-#[derive(Debug, Clone)]
-pub(super) enum Difference {
-    /// As it is told.
-    Field(FieldDifference),
-    /// The user's text is not that of this turn. How far it is takes long to find out, and only who is told of it wants
-    /// to know.
-    Text(usize),
 }
 
 /// A field that is not what the script expects.
@@ -343,25 +333,22 @@ impl<'a, 'r> Aligner<'a, 'r> {
     }
 
     fn first_live(&self) -> Option<Place> {
-        let segment = self.script.turns.first_live_segment()?;
-        let start = segment.first_turn_idx;
+        let start = self.script.turns.first_live()?;
         Some(Place::start(start, self.takes_any_prompt(start)))
     }
 
     /// Whether the conversation may begin there with any text: `anyPrompt`.
     fn takes_any_prompt(&self, turn_idx: usize) -> bool {
-        let first_live = self.script.turns.first_live_segment();
-        self.script.timeline.server.any_prompt
-            && first_live.is_some_and(|segment| segment.first_turn_idx == turn_idx)
+        self.script.timeline.server.any_prompt && self.script.turns.first_live() == Some(turn_idx)
     }
 
-    /// The live segments at which a conversation may begin: the first, and each one before which everything was
-    /// played in this session.
-    fn reached(&self) -> impl Iterator<Item = &Segment> {
-        let live = self.segments().filter(|segment| !segment.is_history);
+    /// The first turns of the live segments at which a conversation may begin: the first, and each one before which
+    /// everything was played in this session.
+    fn reached(&self) -> impl Iterator<Item = usize> {
+        let turns = self.turns.iter().enumerate();
+        let live = turns.filter(|(_, turn)| turn.begins_segment && !turn.is_history);
         let mut before = None;
-        live.take_while(move |segment| {
-            let start = segment.first_turn_idx;
+        live.map(|(start, _)| start).take_while(move |&start| {
             let from = before.replace(start).unwrap_or(start);
             (from..start).all(|turn_idx| self.spent.is_played(turn_idx))
         })
@@ -378,12 +365,21 @@ impl<'a, 'r> Aligner<'a, 'r> {
     fn fitting_starts(&self, texts: &NormalTexts) -> Vec<usize> {
         let has_earlier = |start: usize| {
             self.reached()
-                .take_while(|segment| segment.first_turn_idx < start)
-                .filter_map(|segment| segment.input.as_ref())
+                .take_while(|&earlier| earlier < start)
+                .filter_map(|earlier| self.turns[earlier].input.as_ref())
                 .any(|input| input.text.is_some() && texts.holds(&input.normal))
         };
-        fitting(self.reached(), texts, Fit::Equal)
-            .chain(fitting(self.reached(), texts, Fit::Contained))
+        let fit = |start: usize| {
+            let input = self.turns[start].input.as_ref();
+            let input = input.filter(|input| input.text.is_some());
+            input.and_then(|input| texts.fit_of_last(&input.normal))
+        };
+        let fitting = |wanted| {
+            self.reached()
+                .filter(move |&start| fit(start) == Some(wanted))
+        };
+        fitting(Fit::Equal)
+            .chain(fitting(Fit::Contained))
             .filter(|&start| !has_earlier(start))
             .collect()
     }
@@ -391,21 +387,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
     /// Where a conversation with answers may have begun, likely places first: segments that were reached and whose
     /// input fits, the first live segment, the top.
     fn starts(&self, texts: &NormalTexts) -> Vec<usize> {
-        let first_live = self.script.turns.first_live_segment();
         let mut starts: Vec<usize> = self
             .fitting_starts(texts)
             .into_iter()
-            .chain(first_live.map(|segment| segment.first_turn_idx))
+            .chain(self.script.turns.first_live())
             .chain((!self.turns.is_empty()).then_some(0))
             .take(MAX_STARTS)
             .collect();
         let mut seen = std::collections::HashSet::new();
         starts.retain(|&start| seen.insert(start));
         starts
-    }
-
-    fn segments(&self) -> impl Iterator<Item = &Segment> {
-        self.script.turns.segments.iter()
     }
 
     /// Walks the answered rounds.
@@ -537,7 +528,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
         let early = turn_idx
             .filter(|&turn_idx| !is_prompt(turn_idx))
             .and_then(|turn_idx| self.said_too_early(turn_idx));
-        differences.extend(early.map(Difference::Field));
+        differences.extend(early);
         let last_round = self.rounds.answered.len();
         let begin = steps.first().map_or(place.next, |step| step.place.next);
         steps.push(Step {
@@ -566,8 +557,8 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 missing => of_step.extend(missing),
             }
             differences.extend(of_step.into_iter().map(|found| match is_past {
-                true => Difference::Field(in_history(step, found)),
-                false => Difference::Field(found),
+                true => in_history(step, found),
+                false => found,
             }));
             user_differences.extend(step.turn_idx.zip(more).map(|(turn_idx, text)| {
                 UserDifference {
@@ -620,7 +611,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
 
     /// The turn that the user's texts ask for: the next one, or one after turns that leave no trace. Each input
     /// that is passed over must have been said before the next one.
-    fn next_asked(&self, place: Place, differences: &mut Vec<Difference>) -> Option<usize> {
+    fn next_asked(&self, place: Place, differences: &mut Vec<FieldDifference>) -> Option<usize> {
         let mut found = None;
         let mut from = 0;
         // An input that was passed over and not said: what comes next without one of its own is an answer to it.
@@ -654,17 +645,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 }
                 None if let Some(prompt) = kept_prompt(self.script, turn) => {
                     let arrived = self.rounds.last.texts.get(from);
-                    let missing = FieldDifference {
-                        field: "user text",
-                        expected: scripted_text(self.script, prompt),
-                        arrived: arrived.map_or("none".into(), |text| quote(text)),
-                    };
-                    differences.extend(found.is_none().then_some(Difference::Field(missing)));
+                    let missing = || self.other_text(Some(prompt), arrived);
+                    differences.extend(found.is_none().then(missing));
                     break;
                 }
                 None => {
                     if found.is_none() && !may_be_missing(turn) {
-                        differences.push(Difference::Text(unsaid.unwrap_or(turn_idx)));
+                        let asked = self.turns[unsaid.unwrap_or(turn_idx)].input.as_ref();
+                        let asked = asked.filter(|input| input.text.is_some());
+                        let arrived = self.rounds.last.texts.last();
+                        differences.push(self.other_text(asked, arrived));
                     }
                     if turn.input.is_some() {
                         unsaid = Some(turn_idx);
@@ -677,6 +667,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
             turn_idx += 1;
         }
         found
+    }
+
+    /// The user's text is not that of a prompt.
+    fn other_text(&self, asked: Option<&ExpectedInput>, arrived: Option<&&str>) -> FieldDifference {
+        let expected = asked.map(|input| scripted_text(self.script, input));
+        FieldDifference {
+            field: "user text",
+            expected: expected.unwrap_or_else(|| "any".into()),
+            arrived: arrived.map_or("none".into(), |text| quote(text)),
+        }
     }
 
     fn first_unspent(&self, next: usize) -> Option<usize> {
@@ -695,32 +695,6 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 .last_texts
                 .find(&input.normal, from)
                 .or(input.is_keys.then_some(from)),
-        }
-    }
-}
-
-impl Difference {
-    /// As it is told of a request with these rounds.
-    pub(super) fn describe(self, script: &LlmScript, rounds: &Rounds<'_>) -> FieldDifference {
-        let turn_idx = match self {
-            Self::Field(field) => return field,
-            Self::Text(turn_idx) => turn_idx,
-        };
-        let input = script.turn(turn_idx).and_then(|turn| turn.input.as_ref());
-        let scripted = input.filter(|input| input.text.is_some());
-        let expected = scripted.map(|input| scripted_text(script, input));
-        let arrived = rounds.last.texts.last().map(|text| {
-            let distance =
-                scripted.and_then(|input| rounds.last.normal_texts().distance(&input.normal));
-            match distance {
-                Some(distance) => format!("{}, distance {distance:.2}", quote(text)),
-                None => quote(text),
-            }
-        });
-        FieldDifference {
-            field: "user text",
-            expected: expected.unwrap_or_else(|| "any".into()),
-            arrived: arrived.unwrap_or_else(|| "none".into()),
         }
     }
 }
@@ -758,20 +732,6 @@ impl Place {
             takes_any_text,
         }
     }
-}
-
-/// The first turns of the segments whose input fits what was said last just so.
-fn fitting<'a>(
-    segments: impl Iterator<Item = &'a Segment> + 'a,
-    texts: &'a NormalTexts,
-    wanted: Fit,
-) -> impl Iterator<Item = usize> + 'a {
-    segments
-        .filter(move |segment| {
-            let input = segment.input.as_ref().filter(|input| input.text.is_some());
-            input.is_some_and(|input| texts.fit_of_last(&input.normal) == Some(wanted))
-        })
-        .map(|segment| segment.first_turn_idx)
 }
 
 /// Whether a history may hold no answer of the turn.

@@ -84,7 +84,7 @@ impl<'s> Play<'s> {
     pub(super) fn new(script: &'s LlmScript) -> Self {
         Self {
             script,
-            session: Session::new(),
+            session: Session::default(),
             client: Client::default(),
         }
     }

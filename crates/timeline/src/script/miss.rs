@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::align::{AlignmentError, Difference, FieldDifference, Rejection};
+use super::align::{AlignmentError, FieldDifference, Rejection};
 use super::distance::{Measured, distance};
 use super::llm_script::LlmScript;
 use super::request::Request;
@@ -31,7 +31,6 @@ pub struct Miss {
 impl Miss {
     pub(super) fn new(script: &LlmScript, request: &Request, lost: AlignmentError) -> Self {
         let rounds = Rounds::of(request);
-        let told = |found: Difference| found.describe(script, &rounds);
         let expected = match lost.expected.and_then(|turn_idx| script.turn(turn_idx)) {
             None => "nothing: the script has ended".to_owned(),
             Some(turn) => {
@@ -45,7 +44,7 @@ impl Miss {
             expected_turn: lost.expected,
             expected,
             arrived: rounds.last.describe(),
-            differences: lost.differences.into_iter().map(told).collect(),
+            differences: lost.differences,
             nearest_turn: nearest(script, &rounds).filter(|&idx| Some(idx) != lost.expected),
             rejected: lost.rejected,
         }

@@ -61,7 +61,7 @@ pub use effects::{command_line, timeline_effects};
 pub use events::{Act, Cell, EVENTS, EXPECT, EventRow, PlayerKind};
 pub use llm_script::LlmScript;
 pub use miss::Miss;
-pub use parts::{EventPart, ScheduledPart, parts, parts_of};
+pub use parts::{EventPart, ScheduledPart, parts};
 pub use request::{
     Endpoint, MediaKind, Message, Part, PreviousAnswer, Request, RequestedBlock, RequestedCall,
     RequestedResult, Role, ToolChoice,
@@ -69,12 +69,9 @@ pub use request::{
 pub use request_key::RequestKey;
 pub use request_match::check_request;
 pub use result_check::{ResultDifference, result_difference};
-pub use schedule::{CompiledSchedule, EventTimes, Lane, Points, Schedule};
+pub use schedule::{CompiledSchedule, EventTimes, Lane, Schedule};
 pub use segments::{PromptInput, PromptSegment, PromptSegments};
-pub use selection::{
-    DEFAULT_MAX_DISTANCE, PromptDistance, Ranked, Selection, SelectionError, SelectionReason,
-    Selector, Wanted,
-};
+pub use selection::{DEFAULT_MAX_DISTANCE, Ranked, Selection, SelectionReason, Selector, Wanted};
 pub use session::{Decision, HistoryAnswer, Served, Session};
 pub use sessions::{
     Address, Answered, DEFAULT_MAX_SESSIONS, SessionKey, SessionProgress, Sessions,
@@ -85,6 +82,6 @@ pub use speed::Speed;
 pub use terminal_steps::{StepRole, TerminalStep, terminal_steps};
 pub use text::{is_reminder, normalise, without_line_end};
 pub use turns::{
-    AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall,
-    TurnElement, TurnError, Turns,
+    AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Turn, TurnCall, TurnElement,
+    TurnError, Turns,
 };

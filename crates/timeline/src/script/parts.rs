@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::schedule::{EventTimes, Points, Schedule};
-use crate::model::{EventKind, ResponseElement, Timeline, TimelineEvent};
+use super::schedule::Schedule;
 
 /// A part of an event, and when it is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,79 +48,20 @@ pub enum EventPart {
     CallEnd,
 }
 
-/// The parts of the `events` of a timeline by their times; what is due at the same time, in the order of the file.
-pub fn parts(timeline: &Timeline, schedule: &Schedule, events: Range<usize>) -> Vec<ScheduledPart> {
-    let mut parts = Vec::new();
-    for event_idx in events {
-        let (Some(event), Some(times)) = (
-            timeline.events.get(event_idx),
-            schedule.events.get(event_idx),
-        ) else {
-            break;
-        };
-        let of_event = parts_of(event, times).into_iter();
-        parts.extend(of_event.map(|(at_ms, part)| ScheduledPart {
+/// The parts of these events by their times; what is due at the same time, in the order of the file.
+pub fn parts(schedule: &Schedule, events: Range<usize>) -> Vec<ScheduledPart> {
+    let scheduled = schedule.events.iter().enumerate();
+    let scheduled = scheduled.skip(events.start).take(events.len());
+    let parts = scheduled.flat_map(|(event_idx, times)| {
+        let parts = times.parts.iter();
+        parts.map(move |&(at_ms, part)| ScheduledPart {
             at_ms,
             event_idx,
             part,
-        }));
-    }
+        })
+    });
+    let mut parts: Vec<ScheduledPart> = parts.collect();
     parts.sort_by_key(|part| part.at_ms);
-    parts
-}
-
-/// The parts of one event, by their times.
-pub fn parts_of(event: &TimelineEvent, times: &EventTimes) -> Vec<(u64, EventPart)> {
-    let mut parts: Vec<(u64, EventPart)> = match (&event.kind, &times.points) {
-        (EventKind::Response(response), Points::Response(elements)) => {
-            let elements = response.elements.iter().zip(elements).enumerate();
-            elements
-                .flat_map(|(element_idx, (element, points))| {
-                    let entries = points.iter().copied().enumerate();
-                    entries.map(move |(entry_idx, at_ms)| {
-                        let part = match element {
-                            ResponseElement::Think(_) => EventPart::Think {
-                                element_idx,
-                                entry_idx,
-                            },
-                            ResponseElement::Assistant(_) => EventPart::Assistant {
-                                element_idx,
-                                entry_idx,
-                            },
-                            ResponseElement::Error(_) => EventPart::Error(element_idx),
-                        };
-                        (at_ms, part)
-                    })
-                })
-                .collect()
-        }
-        (EventKind::UserInputs(_), Points::Inputs(points)) => {
-            let points = points.iter().copied().enumerate();
-            points
-                .map(|(idx, at_ms)| (at_ms, EventPart::Input(idx)))
-                .collect()
-        }
-        (
-            EventKind::ToolUse(_),
-            Points::Tool {
-                progress,
-                execution,
-            },
-        ) => {
-            let progress = progress.iter().copied().enumerate();
-            let execution = execution.iter().copied().enumerate();
-            std::iter::once((times.start_ms, EventPart::CallStart))
-                .chain(progress.map(|(idx, at_ms)| (at_ms, EventPart::CallProgress(idx))))
-                .chain(execution.map(|(idx, at_ms)| (at_ms, EventPart::CallExecution(idx))))
-                .chain([(times.end_ms, EventPart::CallEnd)])
-                .collect()
-        }
-        _ => Vec::new(),
-    };
-    if parts.is_empty() {
-        parts.push((times.start_ms, EventPart::Whole));
-    }
-    parts.sort_by_key(|(at_ms, _)| *at_ms);
     parts
 }
 
@@ -133,7 +73,7 @@ mod tests {
     fn told(text: &str) -> Vec<String> {
         let timeline = read(text);
         let schedule = Schedule::compile(&timeline, false).schedule;
-        let parts = parts(&timeline, &schedule, 0..timeline.events.len());
+        let parts = parts(&schedule, 0..timeline.events.len());
         let told = parts.iter().map(|part| {
             let kind = timeline.events[part.event_idx].kind.as_str();
             format!("{} {kind} {:?}", part.at_ms, part.part)

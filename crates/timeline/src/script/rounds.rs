@@ -1,6 +1,5 @@
 //! The history of a request as rounds: what came from the user's side, and what the model answered.
 
-use super::distance::{Measured, distance};
 use super::request::{Part, Request, RequestedBlock, RequestedCall, RequestedResult, Role};
 use super::text::{contains_words, is_reminder, normalise, squeeze};
 
@@ -226,12 +225,6 @@ impl NormalTexts {
                 .is_some_and(|rest| rest.strip_prefix(' ') == Some(scripted))
         };
         self.holds(scripted) || self.each.iter().any(|text| is_behind(text))
-    }
-
-    /// How far the last text is from `scripted`, a normal text.
-    pub(super) fn distance(&self, scripted: &str) -> Option<f64> {
-        let last = Measured::new(self.last()?.to_owned());
-        distance(&last, &Measured::new(scripted.to_owned()), 1.0)
     }
 
     /// The first text from `from` on that `scripted` fits, as the index after it. Texts together count as the last.

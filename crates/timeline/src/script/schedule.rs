@@ -5,6 +5,7 @@
 //! placed from the **base**, which only `baseTimeDelta` moves, and may overlap it. `assert` and its kind wait for
 //! both.
 
+use super::parts::EventPart;
 use super::schedule_lanes::Lanes;
 use crate::model::Timeline;
 use cuecard_source::diagnostic::Diagnostic;
@@ -31,8 +32,10 @@ pub struct EventTimes {
     pub cursor_ms: u64,
     /// The base just before it.
     pub base_ms: u64,
-    /// The points in it.
-    pub points: Points,
+    /// Whether its parts have times of their own.
+    pub has_points: bool,
+    /// Its parts by their times; all of it as one part, if it has no others.
+    pub parts: Vec<(u64, EventPart)>,
 }
 
 /// Whose time an event takes.
@@ -46,24 +49,6 @@ pub enum Lane {
     Barrier,
     /// The clock itself, or what takes no time.
     Clock,
-}
-
-/// The points in time inside an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Points {
-    /// None but its start.
-    None,
-    /// One list for each element of a response; an error is one point.
-    Response(Vec<Vec<u64>>),
-    /// Those of a tool call.
-    Tool {
-        /// Each entry of `progress`.
-        progress: Vec<u64>,
-        /// Each event of `toolExecution`.
-        execution: Vec<u64>,
-    },
-    /// Each entry of `userInputs`.
-    Inputs(Vec<u64>),
 }
 
 /// What compiling a schedule gives.
@@ -105,7 +90,7 @@ impl Schedule {
         self.events[..event_idx]
             .iter()
             .rev()
-            .take_while(|before| before.lane != Lane::Agent || before.points == Points::None)
+            .take_while(|before| before.lane != Lane::Agent || !before.has_points)
             .filter(|before| before.lane == Lane::User)
             .map(|before| before.end_ms)
             .filter(|&trigger_ms| trigger_ms <= first_ms)
@@ -119,11 +104,8 @@ impl Schedule {
 impl EventTimes {
     /// When the first thing in it happens.
     pub fn first_point(&self) -> u64 {
-        let first = match &self.points {
-            Points::Response(elements) => elements.iter().flatten().next(),
-            Points::Inputs(entries) => entries.first(),
-            Points::None | Points::Tool { .. } => None,
-        };
-        first.copied().unwrap_or(self.start_ms)
+        self.parts
+            .first()
+            .map_or(self.start_ms, |(at_ms, _)| *at_ms)
     }
 }

@@ -1,6 +1,7 @@
 //! The clockwork of the schedule: base, cursor and the user's last point, moved by one event after the other.
 
-use super::schedule::{EventTimes, Lane, Points};
+use super::parts::EventPart;
+use super::schedule::{EventTimes, Lane};
 use crate::model::{
     Entry, EventKind, Response, ResponseElement, Timeline, TimelineEvent, ToolUse, UserInput, When,
 };
@@ -18,6 +19,8 @@ pub(super) struct Lanes<'a> {
     is_turn_open: bool,
     end_ms: u64,
     diagnostics: Vec<Diagnostic>,
+    /// The parts of the event at hand.
+    parts: Vec<(u64, EventPart)>,
 }
 
 /// A point in the user's lane as it was written.
@@ -41,6 +44,7 @@ impl<'a> Lanes<'a> {
             is_turn_open: false,
             end_ms: 0,
             diagnostics: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
@@ -53,28 +57,34 @@ impl<'a> Lanes<'a> {
     pub(super) fn place(&mut self, event: &TimelineEvent) -> EventTimes {
         let (base_ms, cursor_ms) = (self.base_ms, self.cursor_ms);
         let lane = event.kind.row().lane;
-        let (start_ms, end_ms, points) = match lane {
+        let (start_ms, end_ms) = match lane {
             Lane::Agent => self.agent(event),
             Lane::User => self.user(event),
-            Lane::Barrier => {
-                let at_ms = self.consumed_ms();
-                (at_ms, at_ms, Points::None)
-            }
+            Lane::Barrier => (self.consumed_ms(), self.consumed_ms()),
             Lane::Clock => {
                 if let EventKind::BaseTimeDelta(delta_ms) = event.kind {
                     self.move_base(event, delta_ms);
                 }
-                (self.cursor_ms, self.cursor_ms, Points::None)
+                (self.cursor_ms, self.cursor_ms)
             }
         };
         self.end_ms = self.end_ms.max(end_ms);
+        let mut parts = std::mem::take(&mut self.parts);
+        if parts.is_empty() {
+            parts.push((start_ms, EventPart::Whole));
+        }
+        parts.sort_by_key(|(at_ms, _)| *at_ms);
         EventTimes {
             lane,
             start_ms,
             end_ms,
             cursor_ms,
             base_ms,
-            points,
+            has_points: matches!(
+                event.kind,
+                EventKind::Response(_) | EventKind::ToolUse(_) | EventKind::UserInputs(_)
+            ),
+            parts,
         }
     }
 
@@ -101,86 +111,92 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    fn agent(&mut self, event: &TimelineEvent) -> (u64, u64, Points) {
+    fn agent(&mut self, event: &TimelineEvent) -> (u64, u64) {
         self.is_turn_open = true;
         let start_ms = self.cursor_ms;
         match &event.kind {
-            EventKind::Response(response) => {
-                let elements = self.response(event, response);
-                (start_ms, self.cursor_ms, Points::Response(elements))
-            }
-            EventKind::ToolUse(call) => self.tool_call(event, call),
-            _ => (start_ms, start_ms, Points::None),
+            EventKind::Response(response) => self.response(event, response),
+            EventKind::ToolUse(call) => return self.tool_call(event, call),
+            _ => {}
+        }
+        (start_ms, self.cursor_ms)
+    }
+
+    fn response(&mut self, event: &TimelineEvent, response: &Response) {
+        for (element_idx, element) in response.elements.iter().enumerate() {
+            let from_ms = self.cursor_ms;
+            self.cursor_ms = match element {
+                ResponseElement::Think(entries) => {
+                    let part = |entry_idx| EventPart::Think {
+                        element_idx,
+                        entry_idx,
+                    };
+                    self.entries(event, entries, from_ms, part)
+                }
+                ResponseElement::Assistant(entries) => {
+                    let part = |entry_idx| EventPart::Assistant {
+                        element_idx,
+                        entry_idx,
+                    };
+                    self.entries(event, entries, from_ms, part)
+                }
+                ResponseElement::Error(_) => {
+                    self.parts.push((from_ms, EventPart::Error(element_idx)));
+                    from_ms
+                }
+            };
         }
     }
 
-    fn response(&mut self, event: &TimelineEvent, response: &Response) -> Vec<Vec<u64>> {
-        response
-            .elements
-            .iter()
-            .map(|element| {
-                let (points, end_ms) = match element {
-                    ResponseElement::Think(entries) => self.entries(event, entries, self.cursor_ms),
-                    ResponseElement::Assistant(entries) => {
-                        self.entries(event, entries, self.cursor_ms)
-                    }
-                    ResponseElement::Error(_) => (vec![self.cursor_ms], self.cursor_ms),
-                };
-                self.cursor_ms = end_ms;
-                points
-            })
-            .collect()
-    }
-
-    /// The points of a list that starts at `start_ms`, and where it ends.
+    /// Places the entries of a list that starts at `start_ms`; where it ends.
     fn entries<T>(
         &mut self,
         event: &TimelineEvent,
         entries: &[Entry<T>],
         start_ms: u64,
-    ) -> (Vec<u64>, u64) {
+        part: impl Fn(usize) -> EventPart,
+    ) -> u64 {
         let mut cursor_ms = start_ms;
         let mut early: Option<(Span, u64, u64)> = None;
-        let points = entries
-            .iter()
-            .map(|entry| {
-                cursor_ms = match entry.when {
-                    When::Delay(delay_ms) => cursor_ms.saturating_add(delay_ms),
-                    When::Offset(offset_ms) => {
-                        let point_ms = self.base_ms.saturating_add(offset_ms);
-                        if point_ms < cursor_ms {
-                            early = early.or(Some((entry.span, point_ms, cursor_ms)));
-                            cursor_ms.saturating_add(offset_ms)
-                        } else {
-                            point_ms
-                        }
+        for (idx, entry) in entries.iter().enumerate() {
+            cursor_ms = match entry.when {
+                When::Delay(delay_ms) => cursor_ms.saturating_add(delay_ms),
+                When::Offset(offset_ms) => {
+                    let point_ms = self.base_ms.saturating_add(offset_ms);
+                    if point_ms < cursor_ms {
+                        early = early.or(Some((entry.span, point_ms, cursor_ms)));
+                        cursor_ms.saturating_add(offset_ms)
+                    } else {
+                        point_ms
                     }
-                };
-                cursor_ms
-            })
-            .collect();
+                }
+            };
+            self.parts.push((cursor_ms, part(idx)));
+        }
         if let Some((span, point_ms, before_ms)) = early {
             self.report_early(event, span, point_ms, before_ms, "the entry before it ends");
         }
-        (points, cursor_ms)
+        cursor_ms
     }
 
-    fn tool_call(&mut self, event: &TimelineEvent, call: &ToolUse) -> (u64, u64, Points) {
+    fn tool_call(&mut self, event: &TimelineEvent, call: &ToolUse) -> (u64, u64) {
         let start_ms = self.cursor_ms.saturating_add(call.delay_ms);
-        let (progress, mut end_ms) = self.entries(event, &call.progress, start_ms);
-        let mut execution = Vec::new();
+        self.parts.push((start_ms, EventPart::CallStart));
+        let part = EventPart::CallProgress;
+        let mut end_ms = self.entries(event, &call.progress, start_ms, part);
         if let Some(scripted) = &call.execution {
             let began_ms = start_ms.saturating_add(scripted.start_ms);
             let mut time_ms = 0;
             let mut decreasing = None;
-            for step in &scripted.events {
+            for (idx, step) in scripted.events.iter().enumerate() {
                 if step.time_ms < time_ms {
                     decreasing = decreasing.or(Some((step.span, step.time_ms, time_ms)));
                 }
                 time_ms = time_ms.max(step.time_ms);
-                execution.push(began_ms.saturating_add(time_ms));
+                let at_ms = began_ms.saturating_add(time_ms);
+                self.parts.push((at_ms, EventPart::CallExecution(idx)));
+                end_ms = end_ms.max(at_ms);
             }
-            end_ms = end_ms.max(execution.last().copied().unwrap_or(0));
             if let Some((span, found_ms, before_ms)) = decreasing {
                 let message = format!(
                     "`timeMs` decreases to {found_ms}, after {before_ms} in the previous event"
@@ -194,18 +210,12 @@ impl<'a> Lanes<'a> {
                 );
             }
         }
+        self.parts.push((end_ms, EventPart::CallEnd));
         self.cursor_ms = end_ms;
-        (
-            start_ms,
-            end_ms,
-            Points::Tool {
-                progress,
-                execution,
-            },
-        )
+        (start_ms, end_ms)
     }
 
-    fn user(&mut self, event: &TimelineEvent) -> (u64, u64, Points) {
+    fn user(&mut self, event: &TimelineEvent) -> (u64, u64) {
         let from_base =
             |at_ms: Option<u64>| at_ms.map_or(UserPoint::Unwritten, UserPoint::FromBase);
         let at = match &event.kind {
@@ -221,13 +231,12 @@ impl<'a> Lanes<'a> {
         if let Some((written_ms, before_ms)) = early {
             self.report_early(event, event.span, written_ms, before_ms, USER_BEFORE);
         }
-        (point_ms, point_ms, Points::None)
+        (point_ms, point_ms)
     }
 
-    fn inputs(&mut self, event: &TimelineEvent, inputs: &[UserInput]) -> (u64, u64, Points) {
+    fn inputs(&mut self, event: &TimelineEvent, inputs: &[UserInput]) -> (u64, u64) {
         let mut early: Option<(Span, u64, u64)> = None;
         let mut inside: Option<(Span, u64)> = None;
-        let mut points = Vec::with_capacity(inputs.len());
         for (idx, input) in inputs.iter().enumerate() {
             let at = match input.when {
                 When::Delay(delay_ms) if idx > 0 => UserPoint::AfterEntry(delay_ms),
@@ -241,7 +250,7 @@ impl<'a> Lanes<'a> {
             if is_prompt && self.is_turn_open && point_ms < self.cursor_ms {
                 inside = inside.or(Some((input.span, point_ms)));
             }
-            points.push(point_ms);
+            self.parts.push((point_ms, EventPart::Input(idx)));
         }
         if let Some((span, written_ms, before_ms)) = early {
             self.report_early(event, span, written_ms, before_ms, USER_BEFORE);
@@ -262,9 +271,9 @@ impl<'a> Lanes<'a> {
         if inputs.iter().any(|input| !is_keys(input)) {
             self.is_turn_open = false;
         }
-        let first_ms = points.first().copied().unwrap_or(self.cursor_ms);
-        let last_ms = points.last().copied().unwrap_or(first_ms);
-        (first_ms, last_ms, Points::Inputs(points))
+        let first_ms = self.parts.first().map_or(self.cursor_ms, |part| part.0);
+        let last_ms = self.parts.last().map_or(first_ms, |part| part.0);
+        (first_ms, last_ms)
     }
 
     /// The next point of the user's lane; with what it was written as, and the point before, if it was too early.

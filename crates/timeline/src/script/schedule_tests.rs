@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::Speed;
-use super::schedule::{CompiledSchedule, Lane, Points, Schedule};
+use super::schedule::{CompiledSchedule, EventTimes, Lane, Schedule};
 use super::testing::{
     answer, ask, call, check, delay, edit, execution, inputs, offset, progress, respond, say,
     session_start, think, with_call,
@@ -31,15 +31,9 @@ fn found(reading: &CompiledSchedule) -> Vec<(&str, &str)> {
         .collect()
 }
 
-fn response(points: &[&[u64]]) -> Points {
-    Points::Response(points.iter().map(|element| element.to_vec()).collect())
-}
-
-fn tool(progress: &[u64], execution: &[u64]) -> Points {
-    Points::Tool {
-        progress: progress.to_vec(),
-        execution: execution.to_vec(),
-    }
+/// When the parts of an event are due.
+fn points(event: &EventTimes) -> Vec<u64> {
+    event.parts.iter().map(|(at_ms, _)| *at_ms).collect()
 }
 
 #[test]
@@ -63,10 +57,10 @@ fn offsets_that_lie_before_the_cursor_are_delays() {
         }),
     ]);
     let events = &reading.schedule.events;
-    assert_eq!(events[0].points, response(&[&[500, 800], &[1000]]));
+    assert_eq!(points(&events[0]), [500, 800, 1000]);
     assert_eq!((events[1].start_ms, events[1].end_ms), (1000, 1200));
-    assert_eq!(events[1].points, tool(&[1200], &[1050, 1150, 1200]));
-    assert_eq!(events[2].points, Points::Inputs(vec![200, 600]));
+    assert_eq!(points(&events[1]), [1000, 1050, 1150, 1200, 1200, 1200]);
+    assert_eq!(points(&events[2]), [200, 600]);
     assert_eq!((events[3].start_ms, events[4].start_ms), (1200, 1200));
     assert_eq!((events[6].base_ms, events[6].start_ms), (1000, 1200));
     assert_eq!(
@@ -93,9 +87,9 @@ fn pairs_are_delays() {
         check(),
     ]);
     let events = &reading.schedule.events;
-    assert_eq!(events[0].points, response(&[&[500, 1300]]));
+    assert_eq!(points(&events[0]), [500, 1300]);
     assert_eq!((events[1].start_ms, events[1].end_ms), (1300, 1700));
-    assert_eq!(events[1].points, tool(&[1600, 1700], &[]));
+    assert_eq!(points(&events[1]), [1300, 1600, 1700, 1700]);
     assert_eq!((events[2].start_ms, events[3].start_ms), (1700, 1700));
     assert_eq!((events[5].base_ms, events[5].cursor_ms), (50, 1700));
     assert_eq!(events[5].start_ms, 1700);
@@ -117,13 +111,13 @@ fn a_base_moves_what_is_counted_from_it() {
     ]);
     let events = &reading.schedule.events;
     assert_eq!(events[1].base_ms, 2000);
-    assert_eq!(events[1].points, response(&[&[2100, 2400]]));
-    assert_eq!(events[2].points, Points::Inputs(vec![2250]));
-    assert_eq!(events[3].points, response(&[&[2900]]));
+    assert_eq!(points(&events[1]), [2100, 2400]);
+    assert_eq!(points(&events[2]), [2250]);
+    assert_eq!(points(&events[3]), [2900]);
     assert_eq!((events[4].start_ms, events[4].end_ms), (2900, 3300));
-    assert_eq!(events[4].points, tool(&[], &[3050, 3300]));
+    assert_eq!(points(&events[4]), [2900, 3050, 3300, 3300]);
     assert_eq!((events[6].base_ms, events[6].cursor_ms), (3500, 3500));
-    assert_eq!(events[6].points, response(&[&[3500]]));
+    assert_eq!(points(&events[6]), [3500]);
     let half = Speed::new(0.5, 0.0).expect("a speed");
     assert_eq!(half.at(events[6].start_ms), 1750);
     assert_eq!(found(&reading), [("T-TIME-05", "timeline[2]")]);
@@ -167,7 +161,7 @@ fn decreasing_execution_times_are_pulled_up() {
     let reading = compile(vec![with_call(call("c1", "runCmd", json!({})), |call| {
         call.execution = Some(execution(10, &[50, 20, 60], None));
     })]);
-    assert_eq!(reading.schedule.events[0].points, tool(&[], &[60, 60, 70]));
+    assert_eq!(points(&reading.schedule.events[0]), [0, 60, 60, 70, 70]);
     assert_eq!(reading.schedule.events[0].end_ms, 70);
     assert_eq!(found(&reading), [("T-TIME-02", "timeline[0]")]);
 }
@@ -285,17 +279,15 @@ fn any_event() -> impl Strategy<Value = EventKind> {
 
 /// All points of a lane in file order.
 fn points_of(schedule: &Schedule, lane: Lane) -> Vec<u64> {
-    let mut points = Vec::new();
-    for event in schedule.events.iter().filter(|event| event.lane == lane) {
-        points.push(event.start_ms);
-        match &event.points {
-            Points::Response(elements) => points.extend(elements.iter().flatten()),
-            Points::Inputs(entries) => points.extend(entries),
-            Points::None | Points::Tool { .. } => {}
-        }
-        points.push(event.end_ms);
-    }
-    points
+    let of_lane = schedule.events.iter().filter(|event| event.lane == lane);
+    let all = of_lane.flat_map(|event| {
+        let parts = points(event).into_iter();
+        [event.start_ms]
+            .into_iter()
+            .chain(parts)
+            .chain([event.end_ms])
+    });
+    all.collect()
 }
 
 proptest! {
@@ -308,12 +300,6 @@ proptest! {
         }
         for event in &reading.schedule.events {
             prop_assert!(event.end_ms <= reading.schedule.end_ms);
-            if let Points::Tool { progress, execution } = &event.points {
-                for points in [progress, execution] {
-                    prop_assert!(points.is_sorted());
-                    prop_assert!(points.iter().all(|&at| event.start_ms <= at && at <= event.end_ms));
-                }
-            }
         }
     }
 

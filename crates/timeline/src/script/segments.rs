@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::schedule::{Lane, Points, Schedule};
+use super::parts::EventPart;
+use super::schedule::{Lane, Schedule};
 use super::schedule_lanes::is_keys;
 use super::text::normalise;
 use super::turns::ExpectedInput;
@@ -66,14 +67,14 @@ impl PromptSegments {
             origin_ms,
         };
         for (event_idx, event) in timeline.events.iter().enumerate().skip(start) {
-            let EventKind::UserInputs(inputs) = &event.kind else {
+            if !matches!(event.kind, EventKind::UserInputs(_)) {
                 open.events.end = event_idx + 1;
                 continue;
-            };
-            let Points::Inputs(points) = &schedule.events[event_idx].points else {
-                continue;
-            };
-            for (entry_idx, &prompt_ms) in points.iter().enumerate().take(inputs.len()) {
+            }
+            for &(prompt_ms, part) in &schedule.events[event_idx].parts {
+                let EventPart::Input(entry_idx) = part else {
+                    continue;
+                };
                 live.push(std::mem::replace(
                     &mut open,
                     PromptSegment {

@@ -90,58 +90,18 @@ pub struct Ranked {
     /// Its name.
     pub name: String,
     /// From 0, the same, to 1; `None` if it has no prompt.
-    pub distance: Option<PromptDistance>,
+    pub distance: Option<f64>,
     /// Its prompt in quotes, cut, with its place.
     pub prompt: Option<String>,
     /// The condition of its `match` that the request does not meet.
     pub unmet: Option<String>,
 }
 
-/// How far a prompt is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PromptDistance {
-    /// From 0, the same, to 1.
-    pub value: f64,
-    /// Whether it is so, or only at least so.
-    pub is_exact: bool,
-}
-
-/// Why no scenario was chosen.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SelectionError {
-    /// No scenario has this name or session id (T-SEL-01).
-    Unknown {
-        /// `name` or `session id`.
-        what: &'static str,
-        /// What was asked for.
-        wanted: String,
-        /// The nearest that exists.
-        nearest: Option<String>,
-        /// All there are, at most a few.
-        known: Vec<String>,
-    },
-    /// No prompt is near enough (T-SEL-02).
-    Far {
-        /// What was asked for, cut.
-        wanted: String,
-        /// The limit.
-        max_distance: f64,
-        /// The nearest.
-        nearest: Vec<Ranked>,
-    },
-    /// Several have the prompt (T-SEL-02).
-    Ambiguous {
-        /// What was asked for, cut.
-        wanted: String,
-        /// They, and the next ones.
-        nearest: Vec<Ranked>,
-    },
-}
-
 /// How near a scenario's prompt is, in the order in which scenarios are taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Nearness {
-    distance: PromptDistance,
+    /// From 0, the same, to 1; above 1 if it is too far, and then only so far that lengths tell.
+    distance: f64,
     /// Whether a text only holds the prompt, or there are more blocks than those of the prompt.
     only_holds: bool,
     /// Length of the prompt in characters; of blocks how many they are, those with data twice.
@@ -188,8 +148,7 @@ impl Selector {
             name: Some(name?),
             ..Wanted::default()
         };
-        let unknown = self.select(wanted).err()?;
-        Some(unknown.diagnostic())
+        self.select(wanted).err().map(|unknown| *unknown)
     }
 
     /// The distance above which nothing is chosen.
@@ -244,8 +203,8 @@ impl Selector {
     ///
     /// # Errors
     ///
-    /// No scenario has the name or id, or none is near enough. A name never falls through to the prompt.
-    pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, SelectionError> {
+    /// No scenario has the name or id (T-SEL-01), or none is near enough (T-SEL-02). A name never falls through to the prompt.
+    pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, Box<Diagnostic>> {
         self.select_for(wanted, &[], None)
     }
 
@@ -260,7 +219,7 @@ impl Selector {
         wanted: Wanted<'_>,
         blocks: &[&RequestedBlock],
         request: Option<&Request>,
-    ) -> Result<Selection, SelectionError> {
+    ) -> Result<Selection, Box<Diagnostic>> {
         if let Some(name) = wanted.name {
             return self.exactly("name", name, SelectionReason::Name, |entry| {
                 Some(&entry.name)
@@ -281,7 +240,7 @@ impl Selector {
         wanted: &str,
         reason: SelectionReason,
         field: impl Fn(&'a Candidate) -> Option<&'a str>,
-    ) -> Result<Selection, SelectionError> {
+    ) -> Result<Selection, Box<Diagnostic>> {
         let known = || self.entries.iter().filter_map(&field);
         let found = self
             .entries
@@ -293,12 +252,18 @@ impl Selector {
                 reason,
                 others: Vec::new(),
             }),
-            None => Err(SelectionError::Unknown {
-                what,
-                wanted: cuecard_source::value::cut(wanted, 100).into_owned(),
-                nearest: did_you_mean(wanted, known()).map(str::to_owned),
-                known: known().take(MAX_KNOWN).map(str::to_owned).collect(),
-            }),
+            None => {
+                let shown = cuecard_source::value::cut(wanted, 100);
+                let message = format!("no timeline with the {what} `{shown}`");
+                let mut found = Diagnostic::error(codes::SELECT_UNKNOWN, message);
+                let names: Vec<&str> = known().take(MAX_KNOWN).collect();
+                if !names.is_empty() {
+                    found = found.with_note(format!("available: {}", super::rounds::list(&names)));
+                }
+                let near = did_you_mean(wanted, known());
+                found.help = near.map(|name| format!("did you mean `{name}`?"));
+                Err(Box::new(found))
+            }
         }
     }
 
@@ -311,7 +276,8 @@ impl Selector {
         request: &Request,
         accounts_for: impl Fn(usize) -> bool,
     ) -> Option<Selection> {
-        let ranked = self.ranked(prompts, &[]).into_iter().map(|(idx, _)| idx);
+        let ranked = self.ranked(&measured(prompts), &[]).into_iter();
+        let ranked = ranked.map(|(idx, _)| idx);
         let mut ranked = ranked.filter(|&idx| self.entries[idx].unmet(Some(request)).is_none());
         let found = ranked
             .by_ref()
@@ -338,20 +304,15 @@ impl Selector {
         })
     }
 
-    /// All scenarios by how near their prompt is to the nearest of `prompts`, or whether it is `blocks`.
+    /// All scenarios by how near their prompt is to the nearest of `texts`, or whether it is `blocks`.
     fn ranked(
         &self,
-        prompts: &[&str],
+        texts: &[Measured],
         blocks: &[&RequestedBlock],
     ) -> Vec<(usize, Option<Nearness>)> {
-        let texts: Vec<Measured> = prompts
-            .iter()
-            .map(|text| Measured::new(normalise(text)))
-            .filter(|text| text.length > 0)
-            .collect();
         let entries = self.entries.iter();
         let mut ranked: Vec<(usize, Option<Nearness>)> = entries
-            .map(|entry| self.nearness(entry, &texts, blocks))
+            .map(|entry| self.nearness(entry, texts, blocks))
             .enumerate()
             .collect();
         // Stable: what is equally near stays in the order of the files.
@@ -367,7 +328,7 @@ impl Selector {
         prompts: &[&str],
         blocks: &[&RequestedBlock],
         request: Option<&Request>,
-    ) -> Result<Selection, SelectionError> {
+    ) -> Result<Selection, Box<Diagnostic>> {
         let wanted = || match (prompts.last().copied().unwrap_or_default(), blocks.first()) {
             ("", Some(block)) => block.describe(),
             (text, _) => super::rounds::quote(text),
@@ -382,7 +343,8 @@ impl Selector {
                 others: Vec::new(),
             });
         }
-        let mut ranked = self.ranked(prompts, blocks);
+        let texts = measured(prompts);
+        let mut ranked = self.ranked(&texts, blocks);
         // Stable: those that are no candidates come last.
         ranked.sort_by_cached_key(|&(idx, _)| !is_candidate(&self.entries[idx]));
         let others = |from: usize| {
@@ -392,7 +354,10 @@ impl Selector {
                 Ranked {
                     scenario_idx,
                     name: entry.name.clone(),
-                    distance: near.map(|near| near.distance),
+                    distance: near.map(|near| match near.distance <= 1.0 {
+                        true => near.distance,
+                        false => entry.distance(&texts),
+                    }),
                     prompt: entry.shown.clone(),
                     unmet: entry.unmet(request),
                 }
@@ -412,47 +377,53 @@ impl Selector {
             };
             ranked.iter().filter(is_same).count() > 1
         };
+        let is_near = |near: Nearness| near.distance <= self.max_distance;
         let first = ranked
             .first()
-            .filter(|&&(idx, _)| is_candidate(&self.entries[idx]));
-        match first {
-            // Which of two with one prompt is meant, the prompt can't tell.
-            Some(&(scenario_idx, Some(near)))
-                if near.distance.is_exact
-                    && near.distance.value <= self.max_distance
-                    && has_twin(scenario_idx, near) =>
-            {
-                Err(SelectionError::Ambiguous {
-                    wanted: wanted(),
-                    nearest: others(0),
-                })
-            }
-            Some(&(scenario_idx, Some(near)))
-                if near.distance.is_exact && near.distance.value <= self.max_distance =>
-            {
-                Ok(Selection {
+            .filter(|&&(idx, near)| is_candidate(&self.entries[idx]) && near.is_some_and(is_near));
+        let mut any = self.entries.iter();
+        let any = any.position(|entry| entry.takes_any && is_candidate(entry));
+        // Which of two with one prompt is meant, the prompt can't tell.
+        let is_ambiguous = match (first, any) {
+            (Some(&(scenario_idx, Some(near))), _) if !has_twin(scenario_idx, near) => {
+                return Ok(Selection {
                     scenario_idx,
-                    reason: SelectionReason::Prompt(near.distance.value),
+                    reason: SelectionReason::Prompt(near.distance),
                     others: others(1),
-                })
+                });
             }
-            _ => match self
-                .entries
-                .iter()
-                .position(|entry| entry.takes_any && is_candidate(entry))
-            {
-                Some(scenario_idx) => Ok(Selection {
+            (Some(_), _) => true,
+            (None, Some(scenario_idx)) => {
+                return Ok(Selection {
                     scenario_idx,
                     reason: SelectionReason::Any,
                     others: others(0),
-                }),
-                None => Err(SelectionError::Far {
-                    wanted: wanted(),
-                    max_distance: self.max_distance,
-                    nearest: others(0),
-                }),
-            },
-        }
+                });
+            }
+            (None, None) => false,
+        };
+        // The nearest may have the prompt, and lack only its conditions.
+        let is_unmet = matches!(ranked.first(), Some(&(_, Some(near))) if is_near(near));
+        let (wanted, max_distance) = (wanted(), self.max_distance);
+        let (message, help) = match (is_ambiguous, is_unmet) {
+            (true, _) => (
+                format!("several timelines have the prompt {wanted}"),
+                "name the timeline (`x-scenario-name`, `x-scenario-session-id`)",
+            ),
+            (false, true) => (
+                format!(
+                    "no timeline with a prompt near {wanted} has a `match` that the request meets"
+                ),
+                "correct the request, or the `match` of the timeline",
+            ),
+            (false, false) => (
+                format!("no timeline's prompt is within {max_distance} of {wanted}"),
+                "correct the prompt, name the timeline (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
+            ),
+        };
+        let mut found = Diagnostic::error(codes::SELECT_FAR, message).with_help(help);
+        found.notes.extend(others(0).iter().map(Ranked::to_string));
+        Err(Box::new(found))
     }
 
     /// How near the nearest of `texts` is to the prompt of `entry`. A text may be nearer to another one than its blocks.
@@ -462,16 +433,12 @@ impl Selector {
         texts: &[Measured],
         blocks: &[&RequestedBlock],
     ) -> Option<Nearness> {
-        let value = if texts.is_empty() {
-            0.0
-        } else {
-            self.max_distance
+        let distance_of_blocks = match texts.is_empty() {
+            true => 0.0,
+            false => self.max_distance,
         };
         let by_blocks = entry.has_blocks(blocks).map(|is_all| Nearness {
-            distance: PromptDistance {
-                value,
-                is_exact: true,
-            },
+            distance: distance_of_blocks,
             only_holds: !is_all,
             length: entry.blocks.iter().map(ExpectedBlock::weight).sum(),
             has_history: !entry.history.is_empty(),
@@ -483,22 +450,12 @@ impl Selector {
             .iter()
             .map(|text| {
                 let only_holds = text != prompt && contains_words(&text.text, &prompt.text);
-                let distance = match only_holds {
+                let exact = match only_holds {
                     true => Some(0.0),
                     false => distance(text, prompt, self.max_distance),
                 };
-                let distance = match distance {
-                    Some(value) => PromptDistance {
-                        value,
-                        is_exact: true,
-                    },
-                    None => PromptDistance {
-                        value: least_distance(text, prompt).max(self.max_distance),
-                        is_exact: false,
-                    },
-                };
                 Nearness {
-                    distance,
+                    distance: exact.unwrap_or_else(|| 2.0 + least_distance(text, prompt)),
                     only_holds,
                     length: prompt.length,
                     has_history: !entry.history.is_empty(),
@@ -516,6 +473,13 @@ impl Candidate {
         let found = blocks::compare(self.blocks.iter(), blocks, &texts);
         let is_prompt = !self.blocks.is_empty() && found.missing.is_none();
         is_prompt.then_some(found.more.is_none())
+    }
+
+    /// How far its prompt is from the nearest of `texts`.
+    fn distance(&self, texts: &[Measured]) -> f64 {
+        let prompts = texts.iter().zip(self.prompt.iter().cycle());
+        let all = prompts.filter_map(|(text, prompt)| distance(text, prompt, 1.0));
+        all.fold(1.0, f64::min)
     }
 
     /// Whether the prompt can't tell the two apart.
@@ -570,6 +534,12 @@ pub(super) fn texts_of(event: &TimelineEvent) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The texts that are not empty, normal.
+fn measured(texts: &[&str]) -> Vec<Measured> {
+    let texts = texts.iter().map(|text| Measured::new(normalise(text)));
+    texts.filter(|text| text.length > 0).collect()
 }
 
 /// The texts of a request's history, normal.
@@ -630,9 +600,7 @@ impl Nearness {
     /// what has a history.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         self.distance
-            .value
-            .total_cmp(&other.distance.value)
-            .then(other.distance.is_exact.cmp(&self.distance.is_exact))
+            .total_cmp(&other.distance)
             .then(self.only_holds.cmp(&other.only_holds))
             .then(other.length.cmp(&self.length))
             .then(self.has_history.cmp(&other.has_history))
@@ -656,93 +624,12 @@ impl Selection {
     }
 }
 
-impl SelectionError {
-    /// T-SEL-01 or T-SEL-02.
-    pub fn diagnostic(&self) -> Diagnostic {
-        match self {
-            Self::Unknown { nearest, known, .. } => {
-                let mut diagnostic = Diagnostic::error(codes::SELECT_UNKNOWN, self.to_string());
-                if !known.is_empty() {
-                    let known = super::rounds::list(known);
-                    diagnostic = diagnostic.with_note(format!("available: {known}"));
-                }
-                if let Some(nearest) = nearest {
-                    diagnostic = diagnostic.with_help(format!("did you mean `{nearest}`?"));
-                }
-                diagnostic
-            }
-            Self::Far {
-                nearest,
-                max_distance,
-                ..
-            } => {
-                let mut diagnostic = Diagnostic::error(codes::SELECT_FAR, self.to_string());
-                for ranked in nearest {
-                    diagnostic = diagnostic.with_note(ranked.to_string());
-                }
-                diagnostic.with_help(match is_near_but_unmet(nearest, *max_distance) {
-                    true => "correct the request, or the `match` of the timeline",
-                    false => "correct the prompt, name the timeline (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
-                })
-            }
-            Self::Ambiguous { nearest, .. } => {
-                let mut diagnostic = Diagnostic::error(codes::SELECT_FAR, self.to_string());
-                for ranked in nearest {
-                    diagnostic = diagnostic.with_note(ranked.to_string());
-                }
-                diagnostic
-                    .with_help("name the timeline (`x-scenario-name`, `x-scenario-session-id`)")
-            }
-        }
-    }
-}
-
-/// Whether the nearest scenario has the prompt, and lacks only its conditions.
-fn is_near_but_unmet(nearest: &[Ranked], max_distance: f64) -> bool {
-    nearest.first().is_some_and(|ranked| {
-        let distance = ranked.distance.as_ref();
-        ranked.unmet.is_some() && distance.is_some_and(|it| it.is_exact && it.value <= max_distance)
-    })
-}
-
-impl fmt::Display for SelectionError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { what, wanted, .. } => {
-                write!(formatter, "no timeline with the {what} `{wanted}`")
-            }
-            Self::Far {
-                wanted,
-                max_distance,
-                nearest,
-            } if is_near_but_unmet(nearest, *max_distance) => write!(
-                formatter,
-                "no timeline with a prompt near {wanted} has a `match` that the request meets"
-            ),
-            Self::Far {
-                wanted,
-                max_distance,
-                ..
-            } => write!(
-                formatter,
-                "no timeline's prompt is within {max_distance} of {wanted}"
-            ),
-            Self::Ambiguous { wanted, .. } => {
-                write!(formatter, "several timelines have the prompt {wanted}")
-            }
-        }
-    }
-}
-
 impl fmt::Display for Ranked {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{}`: ", self.name)?;
         match self.distance {
             None => formatter.write_str("no prompt"),
-            Some(distance) if distance.is_exact => {
-                write!(formatter, "distance {:.2}", distance.value)
-            }
-            Some(distance) => write!(formatter, "distance above {:.2}", distance.value),
+            Some(distance) => write!(formatter, "distance {distance:.2}"),
         }?;
         if let Some(prompt) = &self.prompt {
             write!(formatter, " from {prompt}")?;

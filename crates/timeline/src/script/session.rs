@@ -1,6 +1,9 @@
 //! One conversation with a model's stand-in: what has been served, and what comes next.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+
+use lru::LruCache;
 
 use super::align::{
     AlignmentError, ConsumedTurns, Located, Position, Rejection, UserDifference, kept_prompt,
@@ -16,11 +19,11 @@ use super::turns::{Attempt, Turn};
 use crate::model::OnRepeat;
 
 /// Answers of a session that are remembered for requests that come again.
-const MAX_REMEMBERED: usize = 256;
+const MAX_REMEMBERED: NonZeroUsize = NonZeroUsize::new(256).expect("it is not 0");
 
 /// What has been served in one conversation. Where a request is, the request itself says; the session knows only
 /// what no history shows: errors, repeated requests, and where to go on when a history can't be followed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Session {
     /// The turn after the last one that was served.
     cursor: usize,
@@ -29,9 +32,7 @@ pub struct Session {
     /// How often each attempt was served.
     servings: HashMap<(usize, usize), u32>,
     /// What each request got, if that was no error.
-    remembered: HashMap<RequestKey, Served>,
-    /// The same in order of age.
-    ages: VecDeque<RequestKey>,
+    remembered: LruCache<RequestKey, Served>,
 }
 
 /// What a request is answered with.
@@ -130,12 +131,18 @@ impl Served {
     }
 }
 
-impl Session {
-    /// A session in which nothing has been served.
-    pub fn new() -> Self {
-        Self::default()
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            cursor: 0,
+            first_held: None,
+            servings: HashMap::new(),
+            remembered: LruCache::sparse(MAX_REMEMBERED),
+        }
     }
+}
 
+impl Session {
     /// What `request` is answered with, which counts as served.
     pub fn answer(
         &mut self,
@@ -205,7 +212,7 @@ impl Session {
     /// The last answer before the history of a request begins, or the prompt of an empty one, if this session gave it, or if
     /// it stands above `sessionStart` and an earlier history held it: its client has forgotten it.
     fn forgotten(&self, script: &LlmScript, position: &Position<'_>) -> Option<Vec<Rejection>> {
-        let first_live = script.turns.first_live_segment()?.first_turn_idx;
+        let first_live = script.turns.first_live()?;
         let from = first_live.min(self.first_held.unwrap_or(first_live));
         let forgotten = (from..position.begin).rev().find_map(|turn_idx| {
             let turn = script.turn(turn_idx)?;
@@ -227,7 +234,7 @@ impl Session {
             script,
             servings: &self.servings,
         };
-        let turn_idx = match self.remembered.get(&request.key) {
+        let turn_idx = match self.remembered.peek(&request.key) {
             Some(served) => served.turn_idx,
             None => match locate(script, request, &here) {
                 Located::At(position) => position.turn_idx,
@@ -314,17 +321,7 @@ impl Session {
             answered: Vec::new(),
             ..served.clone()
         };
-        if let Some(again) = self.remembered.get_mut(&key) {
-            *again = served;
-            return;
-        }
-        if self.ages.len() >= MAX_REMEMBERED
-            && let Some(oldest) = self.ages.pop_front()
-        {
-            self.remembered.remove(&oldest);
-        }
-        self.ages.push_back(key);
-        self.remembered.insert(key, served);
+        self.remembered.put(key, served);
     }
 }
 

@@ -965,11 +965,11 @@ fn a_previous_answer_stands_for_the_history() {
         session: 1,
     });
     let side = AuxiliaryRequests::new([], DEFAULT_MAX_DISTANCE);
-    let decision = Session::new().answer(&script, &side, &request);
+    let decision = Session::default().answer(&script, &side, &request);
     assert_eq!(turn_of(&decision), Some(1));
     request.history.clear();
     request.key.0[0] ^= 1;
-    let decision = Session::new().answer(&script, &side, &request);
+    let decision = Session::default().answer(&script, &side, &request);
     assert!(matches!(decision, Decision::Miss(_)));
 }
 

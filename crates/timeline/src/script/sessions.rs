@@ -1,18 +1,21 @@
 //! All conversations with a model's stand-in: which one a request belongs to, and which scenario that plays.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+
+use lru::LruCache;
 
 use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::hashing::{Hasher, short_hash};
 use super::llm_script::LlmScript;
 use super::request::{Message, Part, Request, RequestedBlock, Role};
 use super::request_key::RequestKey;
-use super::selection::{Selection, SelectionError, SelectionReason, Selector, Wanted};
+use super::selection::{Selection, SelectionReason, Selector, Wanted};
 use super::session::{Decision, Session};
 use super::turns::Turn;
 use crate::model::OnRepeat;
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::value::cut;
 
 /// How many sessions are kept, if nothing else is said.
@@ -53,13 +56,12 @@ pub struct Sessions {
     selector: Selector,
     /// What is beside every conversation, before a scenario is chosen.
     side: AuxiliaryRequests,
-    entries: HashMap<SessionKey, Entry>,
+    entries: LruCache<SessionKey, Entry>,
     /// What sessions that were closed have left unplayed.
     closed: VecDeque<SessionProgress>,
     /// Sessions that were closed with nothing left, as many.
     completed: VecDeque<SessionProgress>,
     n_begun: u64,
-    uses: Uses,
     max_sessions: usize,
 }
 
@@ -71,13 +73,6 @@ struct ScriptSet {
     sides: Vec<AuxiliaryRequests>,
     /// For each turn, whether any session got it.
     played: Vec<Vec<bool>>,
-}
-
-/// Sessions by when they were last used.
-#[derive(Debug, Default)]
-struct Uses {
-    order: BTreeMap<u64, SessionKey>,
-    count: u64,
 }
 
 /// What was played in a session.
@@ -109,7 +104,6 @@ struct Entry {
     began_ms: u64,
     /// Whether every request so far was the first one again.
     has_only_first: bool,
-    last_use: u64,
 }
 
 /// The answer to a request.
@@ -130,8 +124,8 @@ pub struct Answered {
 pub enum UnmatchedRequest {
     /// It is beside any conversation, and answered so.
     Side(SideReply),
-    /// No scenario is meant.
-    SelectionError(SelectionError),
+    /// No scenario is meant (T-SEL-01, 02).
+    Unselected(Box<Diagnostic>),
     /// It goes on from an answer that was none of ours.
     ForeignAnswer {
         /// The id it names.
@@ -162,11 +156,10 @@ impl Sessions {
             },
             selector,
             side,
-            entries: HashMap::new(),
+            entries: LruCache::unbounded(),
             closed: VecDeque::new(),
             completed: VecDeque::new(),
             n_begun: 0,
-            uses: Uses::default(),
             max_sessions: max_sessions.max(1),
         }
     }
@@ -178,7 +171,7 @@ impl Sessions {
 
     /// How the scenario of a session was chosen.
     pub fn selection(&self, key: SessionKey) -> Option<Arc<Selection>> {
-        self.entries.get(&key).map(|entry| entry.selection.clone())
+        self.entries.peek(&key).map(|entry| entry.selection.clone())
     }
 
     /// How many sessions there are.
@@ -206,7 +199,7 @@ impl Sessions {
     /// The sessions in which a turn was played, in the order in which they began, but for those whose conversation another
     /// one went on with.
     pub fn progress(&self) -> Vec<SessionProgress> {
-        let open = self.entries.values().map(|entry| &entry.progress);
+        let open = self.entries.iter().map(|(_, entry)| &entry.progress);
         let mut all: Vec<SessionProgress> = open
             .chain(&self.closed)
             .chain(&self.completed)
@@ -235,7 +228,6 @@ impl Sessions {
             return Ok(answered);
         }
         let mut entry = self.open(key, address, request, now_ms)?;
-        self.uses.note(key, &mut entry.last_use);
         let answered = entry.answer(key, &mut self.repertoire, request);
         // What stands before it in the script may have left no trace in the history.
         if let Decision::Turn(served) | Decision::Error(served) = &answered.decision
@@ -243,7 +235,7 @@ impl Sessions {
         {
             self.take_over(&mut entry.progress, after, served.turn_idx);
         }
-        self.entries.insert(key, entry);
+        self.entries.put(key, entry);
         Ok(answered)
     }
 
@@ -253,7 +245,6 @@ impl Sessions {
         if !entry.goes_on(&self.repertoire, request, now_ms) {
             return None;
         }
-        self.uses.note(key, &mut entry.last_use);
         Some(entry.answer(key, &mut self.repertoire, request))
     }
 
@@ -266,7 +257,7 @@ impl Sessions {
         address: Address<'_>,
         request: &Request,
     ) -> Option<SessionKey> {
-        let entry = self.entries.get(&key)?;
+        let entry = self.entries.peek(&key)?;
         let scripts = &self.repertoire.scripts;
         if scripts.len() == 1 || request.previous.is_some() {
             return None;
@@ -277,7 +268,7 @@ impl Sessions {
         }
         let selection = self.select(address, request).ok()?;
         let scenario_idx = selection.scenario_idx;
-        let turn = || Session::new().turn_of(&scripts[scenario_idx], request);
+        let turn = || Session::default().turn_of(&scripts[scenario_idx], request);
         let is_meant = match selection.reason {
             SelectionReason::History => own.is_none() || turn().is_some_and(|it| !it.is_history),
             SelectionReason::Prompt(distance) => {
@@ -292,7 +283,10 @@ impl Sessions {
     /// A session that begins with `turn_idx` behind the turn `after` goes on with the last one that came so far, unless
     /// the requests of either say which one they belong to.
     fn take_over(&mut self, progress: &mut SessionProgress, after: usize, turn_idx: usize) {
-        let open = self.entries.values_mut().map(|entry| &mut entry.progress);
+        let open = self
+            .entries
+            .iter_mut()
+            .map(|(_, entry)| &mut entry.progress);
         let before = open
             .chain(&mut self.closed)
             .filter(|it| it.scenario_idx == progress.scenario_idx && !it.is_continued)
@@ -324,18 +318,19 @@ impl Sessions {
             return Err(UnmatchedRequest::Side(reply));
         }
         let selection = self.select(address, request)?;
-        self.close(key);
-        while self.entries.len() >= self.max_sessions {
-            let Some(oldest) = self.uses.oldest() else {
-                break;
-            };
+        if let Some(same) = self.entries.pop(&key) {
+            self.close(same);
+        }
+        while self.entries.len() >= self.max_sessions
+            && let Some((_, oldest)) = self.entries.pop_lru()
+        {
             self.close(oldest);
         }
         self.n_begun += 1;
         let scenario_idx = selection.scenario_idx;
         let n_turns = self.repertoire.scripts[scenario_idx].turns.turns.len();
         Ok(Entry {
-            session: Session::new(),
+            session: Session::default(),
             progress: SessionProgress {
                 session: key,
                 scenario_idx,
@@ -350,7 +345,6 @@ impl Sessions {
             first: request.key,
             began_ms: now_ms,
             has_only_first: true,
-            last_use: 0,
         })
     }
 
@@ -404,7 +398,7 @@ impl Sessions {
         };
         if !is_named && has_answers() {
             let scripts = &self.repertoire.scripts;
-            let session = Session::new();
+            let session = Session::default();
             let turn = |idx: usize| session.turn_of(&scripts[idx], request);
             let is_live = |idx: usize| turn(idx).is_some_and(|turn| !turn.is_history);
             let by_history = |follows: &dyn Fn(usize) -> bool| {
@@ -417,22 +411,20 @@ impl Sessions {
         }
         self.selector
             .select_for(wanted, &blocks, Some(request))
-            .map_err(UnmatchedRequest::SelectionError)
+            .map_err(UnmatchedRequest::Unselected)
     }
 
-    fn close(&mut self, key: SessionKey) {
-        if let Some(entry) = self.entries.remove(&key) {
-            self.uses.forget(entry.last_use);
-            let turns = &self.repertoire.scripts[entry.scenario_idx].turns.turns;
-            let closed = match entry.progress.unplayed(turns).next() {
-                Some(_) => &mut self.closed,
-                None => &mut self.completed,
-            };
-            if closed.len() >= self.max_sessions {
-                closed.pop_front();
-            }
-            closed.push_back(entry.progress);
+    /// Keeps what a session has left unplayed that is there no longer.
+    fn close(&mut self, entry: Entry) {
+        let turns = &self.repertoire.scripts[entry.scenario_idx].turns.turns;
+        let closed = match entry.progress.unplayed(turns).next() {
+            Some(_) => &mut self.closed,
+            None => &mut self.completed,
+        };
+        if closed.len() >= self.max_sessions {
+            closed.pop_front();
         }
+        closed.push_back(entry.progress);
     }
 }
 
@@ -492,27 +484,6 @@ impl SessionProgress {
         turns
             .filter(|(turn_idx, turn)| !turn.is_history && !self.is_played(*turn_idx))
             .map(|(turn_idx, _)| turn_idx)
-    }
-}
-
-impl Uses {
-    /// The session was used, the last time before this at `last_use`, which is 0 if it is new.
-    fn note(&mut self, key: SessionKey, last_use: &mut u64) {
-        let is_latest = *last_use == self.count && *last_use > 0;
-        if !is_latest {
-            self.order.remove(last_use);
-            self.count += 1;
-            *last_use = self.count;
-            self.order.insert(self.count, key);
-        }
-    }
-
-    fn forget(&mut self, last_use: u64) {
-        self.order.remove(&last_use);
-    }
-
-    fn oldest(&self) -> Option<SessionKey> {
-        self.order.first_key_value().map(|(_, &key)| key)
     }
 }
 

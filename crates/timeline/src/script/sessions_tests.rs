@@ -6,11 +6,12 @@ use super::client::Client;
 use super::llm_script::LlmScript;
 use super::request::{Endpoint, Message, PreviousAnswer, Request};
 use super::request_key::RequestKey;
-use super::selection::{DEFAULT_MAX_DISTANCE, SelectionError, SelectionReason, Selector, Wanted};
+use super::selection::{DEFAULT_MAX_DISTANCE, SelectionReason, Selector, Wanted};
 use super::session::Decision;
 use super::sessions::{Address, Answered, SessionKey, Sessions, UnmatchedRequest};
 use super::testing::{answer, ask, respond, session_start, timeline};
 use crate::model::{EventKind, OnRepeat, SessionStart, Timeline};
+use cuecard_source::diagnostic::Diagnostic;
 
 fn named(name: &str, events: Vec<EventKind>) -> Timeline {
     Timeline {
@@ -40,17 +41,24 @@ fn selector(timelines: &[Timeline]) -> Selector {
     Selector::new(timelines, DEFAULT_MAX_DISTANCE)
 }
 
+/// The chosen scenario and why, or what is said: message, notes, help.
 fn by_prompt(
     selector: &Selector,
     prompts: &[&str],
-) -> Result<(usize, SelectionReason), SelectionError> {
+) -> Result<(usize, SelectionReason), Vec<String>> {
     let wanted = Wanted {
         prompts,
         ..Wanted::default()
     };
-    selector
-        .select(wanted)
-        .map(|found| (found.scenario_idx, found.reason))
+    let chosen = selector.select(wanted);
+    let chosen = chosen.map(|found| (found.scenario_idx, found.reason));
+    chosen.map_err(|found| explained(&found))
+}
+
+fn explained(found: &Diagnostic) -> Vec<String> {
+    let mut said = vec![format!("{}: {}", found.code, found.message)];
+    said.extend(found.notes.iter().chain(&found.help).cloned());
+    said
 }
 
 #[test]
@@ -83,7 +91,7 @@ fn the_nearest_prompt_is_chosen() {
         Ok(0)
     );
     match by_prompt(&selector, &["zzz"]) {
-        Err(SelectionError::Far { nearest, .. }) => assert_eq!(nearest.len(), 3),
+        Err(said) => assert_eq!(said.len(), 5, "{said:?}"),
         other => panic!("{other:?}"),
     }
 }
@@ -186,7 +194,12 @@ fn a_name_never_falls_through() {
         named("fix_test", vec![ask("another file with the same name")]),
     ];
     let selector = selector(&timelines);
-    let select = |wanted: Wanted<'_>| selector.select(wanted).map(|found| found.scenario_idx);
+    let select = |wanted: Wanted<'_>| {
+        let chosen = selector.select(wanted);
+        chosen
+            .map(|found| found.scenario_idx)
+            .map_err(|found| explained(&found))
+    };
     let by_name = Wanted {
         name: Some("fix_test"),
         prompts: &["Go"],
@@ -203,19 +216,18 @@ fn a_name_never_falls_through() {
         prompts: &["Go"],
         ..Wanted::default()
     };
-    let diagnostic = select(unknown).expect_err("it is misspelt").diagnostic();
-    assert_eq!(diagnostic.code.name(), "T-SEL-01");
-    assert_eq!(diagnostic.help.as_deref(), Some("did you mean `fix_test`?"));
+    let said = select(unknown).expect_err("it is misspelt");
+    assert!(said[0].starts_with("T-SEL-01"), "{said:?}");
+    assert_eq!(said[2], "did you mean `fix_test`?");
 }
 
 #[test]
 fn the_only_scenario_must_be_meant_too() {
     let mut only = [simple("a", "Fix the failing test")];
     match by_prompt(&selector(&only), &["zzz"]) {
-        Err(SelectionError::Far { nearest, .. }) => {
-            let nearest: Vec<_> = nearest.iter().map(ToString::to_string).collect();
-            let expected = r#"`a`: distance above 0.85 from "Fix the failing test" (test.yaml:1)"#;
-            assert_eq!(nearest, [expected]);
+        Err(found) => {
+            let expected = r#"`a`: distance 1.00 from "Fix the failing test" (test.yaml:1)"#;
+            assert_eq!(found[1], expected);
         }
         other => panic!("{other:?}"),
     }
@@ -274,14 +286,14 @@ fn the_prompt_of_two_scenarios_chooses_neither() {
     let selector = selector(&timelines);
     let ambiguous = by_prompt(&selector, &["Fix the test"]).expect_err("either");
     assert_eq!(
-        ambiguous.to_string(),
-        "several timelines have the prompt \"Fix the test\""
+        ambiguous[0],
+        "T-SEL-02: several timelines have the prompt \"Fix the test\""
     );
     let wanted = Wanted {
         session_id: Some("2"),
         ..Wanted::default()
     };
-    assert_eq!(selector.select(wanted).map(|it| it.scenario_idx), Ok(1));
+    assert_eq!(selector.select(wanted).expect("one").scenario_idx, 1);
 }
 
 #[test]
@@ -358,10 +370,8 @@ fn a_scenario_without_a_prompt_is_chosen_by_name_only() {
     ];
     let selector = selector(&timelines);
     assert!(matches!(by_prompt(&selector, &["Fix it"]), Ok((1, _))));
-    assert!(matches!(
-        by_prompt(&selector, &[""]),
-        Err(SelectionError::Far { .. })
-    ));
+    let found = by_prompt(&selector, &[""]).expect_err("it says nothing");
+    assert!(found[0].starts_with("T-SEL-02"), "{found:?}");
     let doubts = Selector::without_prompt(&timelines);
     assert!(matches!(&doubts[..], [found] if found.code.name() == "T-SEL-03"));
     assert!(Selector::without_prompt(&timelines[..1]).is_empty());
@@ -607,7 +617,7 @@ fn what_is_beside_every_conversation_opens_no_session() {
     assert!(sessions.is_empty());
     assert!(matches!(
         reply(&mut sessions, key_of("k"), &said("zzz"), 0),
-        Err(UnmatchedRequest::SelectionError(_))
+        Err(UnmatchedRequest::Unselected(_))
     ));
     assert!(sessions.is_empty());
 }

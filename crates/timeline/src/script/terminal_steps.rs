@@ -41,7 +41,7 @@ pub fn terminal_steps(timeline: &Timeline, schedule: &Schedule) -> Vec<TerminalS
         if event_idx == boundary {
             passed_ms = schedule.origin_of(boundary);
         }
-        for scheduled in parts(timeline, schedule, event_idx..event_idx + 1) {
+        for scheduled in parts(schedule, event_idx..event_idx + 1) {
             let input = input_of(timeline, scheduled);
             if input.is_some_and(|input| input.target == Some(UserTarget::WebUi)) {
                 continue;

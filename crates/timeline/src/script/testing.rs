@@ -13,9 +13,9 @@ use cuecard_source::{SourceFile, Span};
 
 /// The timeline in a text.
 pub(super) fn read(text: &str) -> Timeline {
-    use crate::format::{ReadOptions, Symbols, read};
+    use crate::format::{Symbols, read};
     let source = SourceFile::new("test.yaml", text);
-    let read = read(&source, &Symbols::new(), &ReadOptions::default());
+    let read = read(&source, &Symbols::new());
     read.timeline.expect("no errors")
 }
 

@@ -18,19 +18,6 @@ use cuecard_source::value::Json;
 pub struct Turns {
     /// The answers.
     pub turns: Vec<Turn>,
-    /// What they answer.
-    pub segments: Vec<Segment>,
-}
-
-/// What follows a user input up to the next one.
-#[derive(Debug, Clone)]
-pub struct Segment {
-    /// The input that opens it; `None` if the agent acts of its own accord.
-    pub input: Option<ExpectedInput>,
-    /// Its first turn.
-    pub first_turn_idx: usize,
-    /// Whether it stands before `sessionStart`.
-    pub is_history: bool,
 }
 
 /// A user input that is waited for.
@@ -59,8 +46,8 @@ pub struct Turn {
     pub path: String,
     /// Where that stands.
     pub span: Span,
-    /// The segment it is in.
-    pub segment_idx: usize,
+    /// Whether it is the first after a user input, or after nothing that it goes on from.
+    pub begins_segment: bool,
     /// Whether it stands before `sessionStart`.
     pub is_history: bool,
     /// The user input between the turn before and this one.
@@ -186,9 +173,10 @@ impl Turns {
         }
     }
 
-    /// The first segment after `sessionStart`; without one, the first.
-    pub fn first_live_segment(&self) -> Option<&Segment> {
-        self.segments.iter().find(|segment| !segment.is_history)
+    /// The turn that begins the first segment after `sessionStart`; of all without one. `None` if there is none.
+    pub fn first_live(&self) -> Option<usize> {
+        let is_first = |turn: &Turn| turn.begins_segment && !turn.is_history;
+        self.turns.iter().position(is_first)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::block_text::block_text;
-use super::schedule::{EventTimes, Points, Schedule};
+use super::parts::EventPart;
+use super::schedule::{EventTimes, Schedule};
 use super::schedule_lanes::is_keys;
 use super::text::{normalise, squeeze};
 use super::turns::{
-    AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Segment, Turn, TurnCall,
-    TurnElement, TurnError, Turns,
+    AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Turn, TurnCall, TurnElement,
+    TurnError, Turns,
 };
 use crate::model::{
     AgentEdits, ApiStyle, Block, BlockKind, Entry, EventKind, Media, MediaSource, Response,
@@ -153,13 +154,7 @@ impl Builder<'_> {
         let trigger = self.input.take().or_else(|| self.keys.take());
         self.keys = None;
         let input = trigger.map(|(input, _)| input);
-        if input.is_some() || !self.is_segment_open {
-            self.turns.segments.push(Segment {
-                input: input.clone(),
-                first_turn_idx: self.turns.turns.len(),
-                is_history: self.is_history,
-            });
-        }
+        let begins_segment = input.is_some() || !self.is_segment_open;
         self.is_segment_open = true;
         self.is_turn_open = true;
         self.was_cancelled = false;
@@ -167,7 +162,7 @@ impl Builder<'_> {
             event_idx,
             path: event.path.clone(),
             span: event.span,
-            segment_idx: self.turns.segments.len() - 1,
+            begins_segment,
             is_history: self.is_history,
             input,
             checks: std::mem::take(&mut self.checks),
@@ -188,15 +183,22 @@ impl Builder<'_> {
     }
 
     fn response(&mut self, event_idx: usize, event: &TimelineEvent, response: &Response) {
-        let points = match self.times(event_idx).map(|times| times.points.clone()) {
-            Some(Points::Response(points)) => points,
-            _ => Vec::new(),
+        let schedule = self.schedule;
+        let times = schedule.events.get(event_idx);
+        let parts = times.map_or(&[][..], |times| &times.parts);
+        let points_of = |idx: usize| -> Vec<u64> {
+            let own = parts.iter().filter(|(_, part)| match part {
+                EventPart::Think { element_idx, .. }
+                | EventPart::Assistant { element_idx, .. }
+                | EventPart::Error(element_idx) => *element_idx == idx,
+                _ => false,
+            });
+            own.map(|(at_ms, _)| *at_ms).collect()
         };
-        let none = Vec::new();
         let mut attempts = Vec::new();
         let mut attempt = Attempt::default();
         for (idx, element) in response.elements.iter().enumerate() {
-            let points = points.get(idx).unwrap_or(&none);
+            let points = &points_of(idx);
             match element {
                 ResponseElement::Think(entries) => {
                     let pieces = pieces(entries, points, |text| text.as_str().into());
@@ -221,7 +223,8 @@ impl Builder<'_> {
             }
         }
         if let Some(refusal) = &response.refusal {
-            let at_ms = points.iter().flatten().copied().max();
+            let timed = parts.iter().filter(|(_, part)| *part != EventPart::Whole);
+            let at_ms = timed.map(|(at_ms, _)| *at_ms).max();
             attempt.elements.push(TurnElement::Refusal(Piece {
                 at_ms: at_ms.unwrap_or_else(|| self.schedule.origin_of(event_idx)),
                 text: refusal.as_str().into(),

@@ -7,7 +7,7 @@ use cuecard_timeline::model::{
     TimelineEvent, TimelineExpectations, ToolExecutionKind, ToolStatus, ToolUse, UserInput,
     UserTarget,
 };
-use cuecard_timeline::script::{EventPart, EventTimes, parts_of};
+use cuecard_timeline::script::{EventPart, EventTimes};
 
 /// A longer text is cut, in characters.
 const LONGEST: usize = 48;
@@ -25,7 +25,7 @@ pub(super) fn describe(event: &TimelineEvent) -> String {
 
 /// The points in an event, with what happens at them.
 pub(super) fn points(event: &TimelineEvent, times: &EventTimes) -> Vec<(u64, String)> {
-    let parts = parts_of(event, times).into_iter();
+    let parts = times.parts.iter().copied();
     parts
         .filter(|(_, part)| *part != EventPart::CallEnd || times.end_ms > times.start_ms)
         .filter_map(|(at_ms, part)| Some((at_ms, of_part(event, part)?)))

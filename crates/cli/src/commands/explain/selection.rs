@@ -47,9 +47,8 @@ pub(super) fn tell(
             }
         }
         Err(unselected) => {
-            let found = unselected.diagnostic();
-            let document = json!({"prompt": prompt, "chosen": null, "error": found.message});
-            (Stop::invalid(found).with_document(|_| document)).print(output)
+            let document = json!({"prompt": prompt, "chosen": null, "error": unselected.message});
+            (Stop::invalid(*unselected).with_document(|_| document)).print(output)
         }
     }
 }
@@ -82,8 +81,7 @@ fn document(prompt: &str, selection: &Selection, usable: &[(&Explained, &LlmScri
         json!({
             "file": usable[ranked.scenario_idx].0.file,
             "name": ranked.name,
-            "distance": ranked.distance.map(|distance| distance.value),
-            "exact": ranked.distance.is_some_and(|distance| distance.is_exact),
+            "distance": ranked.distance,
         })
     });
     json!({

@@ -24,20 +24,6 @@ const fn pair(
     }
 }
 
-/// The same, where nothing can be converted.
-const fn kept(
-    canonical: &'static str,
-    other: &'static str,
-    codes: &'static [&'static str],
-) -> Pair {
-    Pair {
-        canonical,
-        other,
-        codes,
-        converts: false,
-    }
-}
-
 const EVENTS: &[Pair] = &[
     // Words that stand alone.
     pair("- sessionStart: {}", "- sessionStart", &[]),
@@ -53,12 +39,12 @@ const EVENTS: &[Pair] = &[
     pair("- log: x", "- log: x\n- complete: false", &["T-LOAD-09"]),
     pair(
         "- log: x\n- log: y",
-        "- merge: false\n- log: x\n# why\n- sessionStart: false # not now\n- userCancelSession: false\n- log: y",
+        "- merge: false\n- log: x\n# why\n- sessionStart: false\n- userCancelSession: false\n- log: y",
         &["T-LOAD-09", "T-LOAD-09", "T-LOAD-09"],
     ),
     pair(
         "- agentActions: []\n- userActions: [{log: x}]",
-        "- agentActions:\n  - merge: false\n- userActions: [{merge: false}, {complete: false}, {log: x}, {merge: false}]",
+        "- agentActions: [{merge: false}]\n- userActions: [{merge: false}, {complete: false}, {log: x}, {merge: false}]",
         &["T-LOAD-09", "T-LOAD-09", "T-LOAD-09", "T-LOAD-09"],
     ),
     // Wrappers.
@@ -111,7 +97,7 @@ const EVENTS: &[Pair] = &[
     ),
     pair(
         "- llmResponse:\n    - think: [[1, a]]\n    - assistant: [[2, b]]",
-        "- think:\n    - [1, a]\n# then\n- assistant:\n    - [2, b]",
+        "- think:\n    - [1, a]\n- assistant:\n    - [2, b]",
         &["T-LOAD-10", "T-LOAD-10"],
     ),
     pair(
@@ -125,13 +111,13 @@ const EVENTS: &[Pair] = &[
         &["T-LOAD-11", "T-LOAD-13", "T-LOAD-13", "T-LOAD-15"],
     ),
     pair(
-        "- llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:   # one\n        toolName: runCmd\n        # its arguments\n        args: {cmd: ls}\n    - think: [[2, b]]\n  usage: {input_tokens: 1}\n- agentToolUse: {toolName: grep, args: {pattern: x}}",
-        "- llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:   # one\n        toolName: Bash\n        # its arguments\n        args: {command: ls}\n    - think: [[2, b]]\n    - agentToolUse: {toolName: grep, args: {pattern: x}} # two\n  usage: {input_tokens: 1}",
+        "- llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse: {toolName: runCmd, args: {cmd: ls}}\n    - think: [[2, b]]\n  usage: {input_tokens: 1}\n- agentToolUse: {toolName: grep, args: {pattern: x}}",
+        "- llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:\n        toolName: Bash\n        args: {command: ls}\n    - think: [[2, b]]\n    - agentToolUse: {toolName: grep, args: {pattern: x}}\n  usage: {input_tokens: 1}",
         &["T-LOAD-13", "T-LOAD-13", "T-LOAD-11"],
     ),
     pair(
         "- llmResponse:\n    - assistant: [[1, a]]\n    - think: [[2, b]]\n- agentToolUse:\n    toolName: runCmd\n    args: {cmd: ls}\n- agentToolUse: {toolName: grep, args: {pattern: x}}",
-        "- llmResponse:\n    - assistant: [[1, a]]\n    - think: [[2, b]]\n    - agentToolUse:   # one\n        toolName: Bash\n        # its arguments\n        args: {command: ls}\n    - agentToolUse: {toolName: grep, args: {pattern: x}} # two",
+        "- llmResponse:\n    - assistant: [[1, a]]\n    - think: [[2, b]]\n    - agentToolUse:\n        toolName: Bash\n        args: {command: ls}\n    - agentToolUse: {toolName: grep, args: {pattern: x}}",
         &["T-LOAD-11", "T-LOAD-13", "T-LOAD-13", "T-LOAD-11"],
     ),
     pair(
@@ -198,7 +184,7 @@ const EVENTS: &[Pair] = &[
         "- {type: runCmd, cmd: ls, status: error}",
         &["T-LOAD-10"],
     ),
-    kept(
+    pair(
         "- screenshot: a",
         "- type: screenshot\n  label: a",
         &["T-LOAD-10"],
@@ -342,20 +328,12 @@ fn chosen_by(text: &str) -> (Option<String>, usize) {
 fn an_initial_prompt_becomes_the_first_input() {
     for (text, converted) in [
         (
-            "name: a\ninitialPrompt: 'Do: it' # so\ntimeline:\n  # first\n  - log: x\n",
-            "name: a\n # so\ntimeline:\n  # first\n  - userInputs: [[0, \"Do: it\"]]\n  - log: x\n",
-        ),
-        (
-            "name: a\ninitialPrompt: |\n  Do\n  it\ntimeline: [{log: x}, sessionStart]\n",
-            "name: a\ntimeline: [{log: x}, sessionStart, {userInputs: [[0, \"Do\\nit\\n\"]]}]\n",
+            "name: a\ninitialPrompt: |\n  Do\n  it\ntimeline:\n  # first\n  - log: x\n",
+            "name: a\ntimeline:\n  # first\n  - userInputs: [[0, \"Do\\nit\\n\"]]\n  - log: x\n",
         ),
         (
             "timeline:\n- log: x\n- sessionStart\n- log: y\nname: a\ninitialPrompt: Do it",
             "timeline:\n- log: x\n- sessionStart\n- userInputs: [[0, \"Do it\"]]\n- log: y\nname: a\n",
-        ),
-        (
-            "name: a\ntimeline: []\ninitialPrompt: Do it\n",
-            "name: a\ntimeline: [{userInputs: [[0, \"Do it\"]]}]\n",
         ),
         (
             "name: a\ninitialPrompt: Never\ntimeline:\n  - userInputs: [[0, Do it]]\n",
@@ -375,35 +353,11 @@ fn an_initial_prompt_becomes_the_first_input() {
         "name: a\ninitialPrompt: Do it\nacp: {}\ntimeline: []\n",
         "name: a\ninitialPrompt: Do it\ntimeline:\n  - rules: [{default: true, config: []}]\n",
         "{name: a, initialPrompt: Do it, timeline: []}\n",
+        "name: a\ninitialPrompt: Do it # so\ntimeline:\n  - log: x\n",
+        "name: a\ninitialPrompt: Do it\ntimeline: [{log: x}]\n",
     ] {
         assert!(reading(kept).converted.is_none(), "{kept}");
     }
-}
-
-#[test]
-fn an_inline_terminal_becomes_a_file_when_that_is_asked_for() {
-    for (text, path, file, named) in [
-        (
-            "name: a\nterminalRef:\n  width: 90 # wide\n  rendering:\n    unicodeBoxChars: false\ntimeline: []\n",
-            "t.yaml",
-            "width: 90 # wide\nrendering:\n  unicodeBoxChars: false\n",
-            "name: a\nterminalRef: \"t.yaml\"\ntimeline: []\n",
-        ),
-        (
-            "name: a\nterminalRef: {width: 90}\ntimeline: []\n",
-            "t.json",
-            "{\n  \"width\": 90\n}\n",
-            "name: a\nterminalRef: \"t.json\"\ntimeline: []\n",
-        ),
-    ] {
-        let source = cuecard_source::SourceFile::new("a.yaml", text);
-        let (found, converted) = super::super::extract_terminal(&source, path).expect(text);
-        assert_eq!((found.as_str(), converted.text()), (file, named));
-        assert_eq!(codes(&reading(converted.text())), [""; 0]);
-    }
-    let none =
-        cuecard_source::SourceFile::new("a.yaml", "name: a\nterminalRef: t.json\ntimeline: []\n");
-    assert!(super::super::extract_terminal(&none, "t.yaml").is_none());
 }
 
 fn check(canonical: &str, other: &str, pair: &Pair) {
@@ -496,7 +450,7 @@ fn compat_silences_the_forms_it_allows() {
 }
 
 #[test]
-fn comments_and_layout_survive_the_conversion() {
+fn an_item_with_more_than_its_values_stays_and_so_does_what_is_around_others() {
     let text = "\
 name: kept   # the name
 timeline:
@@ -505,28 +459,40 @@ timeline:
       - [5, 'a  b']   # first
 
       - {timestamp: 7, text: \"c\"}
-  - assistant:
-      - [1, |-
-          not flow] # x
+  - assistant: [[1, d]] # x
+  - log:   'e'  # y
+  - {type: log, message: 'a # b'}
+  - &f userInputs: |
+      # a title
+      two lines
+  - merge: false # not yet
+  - complete: false
+  - assistant: &g [[1, d]]
+  - runCmd: {cmd: ls, progress: '#1'}
+  - log: h
 ";
-    let text = text.replace("|-\n          not flow]", "'flow']");
-    let read = reading(&text);
+    let read = reading(text);
     let converted = read.converted.expect("older forms");
-    assert_eq!(
-        converted.text(),
-        "\
+    let expected = "\
 name: kept   # the name
 timeline:
   # what it thinks
-  - llmResponse:
-      - think:
-          - [5, 'a  b']   # first
+  - think:
+      - [5, 'a  b']   # first
 
-          - {relativeTime: 7, content: \"c\"}
-      - assistant:
-          - [1, 'flow'] # x
-"
-    );
+      - {relativeTime: 7, content: \"c\"}
+  - assistant: [[1, d]] # x
+  - log:   'e'  # y
+  - log: { message: \"a # b\" }
+  - &f userInputs: |
+      # a title
+      two lines
+  - merge: false # not yet
+  - assistant: &g [[1, d]]
+  - agentToolUse: { toolName: runCmd, args: { cmd: ls }, progress: [[0, \"#1\"]] }
+  - log: h
+";
+    assert_eq!(converted.text(), expected);
 }
 
 #[test]

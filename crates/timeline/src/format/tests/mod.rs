@@ -6,7 +6,7 @@ mod properties;
 mod rules;
 mod shapes;
 
-use super::{Read, ReadOptions, Symbols, read};
+use super::{Read, Symbols, read};
 use crate::model::Timeline;
 use cuecard_source::SourceFile;
 
@@ -22,7 +22,7 @@ fn reading_with(text: &str, definitions: &[&str]) -> Read {
         symbols.define(definition, "--define").unwrap();
     }
     let source = SourceFile::new("scenario.yaml", text);
-    read(&source, &symbols, &ReadOptions::default())
+    read(&source, &symbols)
 }
 
 /// The codes of what was found, in the order of the file.

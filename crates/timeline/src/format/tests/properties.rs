@@ -10,7 +10,7 @@ const TEXT: &str = include_str!("whole.yaml");
 const ITEMS: &[&str] = &[
     "log: a",
     "think:\n    - [1, a]",
-    "assistant:\n    - relativeTime: 3\n      text: b # c",
+    "assistant:\n    - relativeTime: 3\n      text: b",
     "llmResponse:\n    think: [[1, a]]\n    assistant: x",
     "type: agentEdits\n  path: a\n  linesAdded: 1",
     "run_cmd: {command: ls, status: completed}",
@@ -20,8 +20,8 @@ const ITEMS: &[&str] = &[
     "complete: {}",
     "agentActions:\n    - Bash: {command: a}\n    - status: running",
     "advanceMs: 5",
-    "merge: false # not yet",
-    "llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:\n        toolName: Bash # c\n        args: {command: ls}\n    - think: [[2, b]]",
+    "merge: false",
+    "llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:\n        toolName: Bash\n        args: {command: ls}\n    - think: [[2, b]]",
     "llmResponse: [{tool: [[5, Bash], {command: ls}, {result: a}, {status: completed}]}]",
     "agentActions: [{complete: false}, {log: x}]",
 ];

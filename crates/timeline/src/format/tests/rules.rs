@@ -115,7 +115,7 @@ fn mistakes_in_rules_are_marked_where_they_are() {
         ("{config: {}}", "T-RULE-01", "{"),
         ("{default: true}", "T-RULE-01", "{"),
         ("{default: maybe, config: {}}", "T-RULE-01", "maybe"),
-        ("{when: '$a && $b', config: {}}", "T-RULE-02", "&&"),
+        ("{when: '$a && $b', config: {}}", "T-RULE-02", "$a && $b"),
         ("{when: 5, config: {}}", "T-RULE-02", "5"),
         (
             "{when: '$n == \"3\"', config: {}}",

@@ -139,9 +139,9 @@ impl KnownNames {
     fn of(profiles: &Profiles) -> Self {
         let mut tools: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
         let mut arguments: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for alias in ARGUMENT_ALIASES {
-            let names = arguments.entry(alias.name.to_owned()).or_default();
-            names.insert(normal(alias.alias));
+        for (alias, name) in ARGUMENT_ALIASES {
+            let names = arguments.entry((*name).to_owned()).or_default();
+            names.insert(normal(alias));
         }
         for tool in TOOLS {
             for argument in tool.arguments {

@@ -4,7 +4,7 @@ use super::super::llm_script::LlmScript;
 use super::super::request::Request;
 use super::super::rounds::{Said, quote};
 use super::super::turns::Turn;
-use super::{AlignmentError, Difference, FieldDifference, Rejection, rounds_along};
+use super::{AlignmentError, FieldDifference, Rejection, rounds_along};
 
 impl AlignmentError {
     /// A conversation that nobody played from its beginning on.
@@ -27,7 +27,7 @@ impl AlignmentError {
         });
         Self {
             expected: rejected.first().map(|rejection| rejection.turn_idx),
-            differences: history.map(Difference::Field).into_iter().collect(),
+            differences: history.into_iter().collect(),
             rejected,
             ..Self::default()
         }

@@ -19,7 +19,7 @@ pub(in super::super) fn rounds_along<'r>(script: &LlmScript, request: &'r Reques
 
 /// The round that holds the prefill of `script` and the answer behind it, and these two.
 fn split<'r>(script: &LlmScript, rounds: &Rounds<'r>) -> Option<(usize, Said<'r>, Said<'r>)> {
-    let live_idx = script.turns.first_live_segment()?.first_turn_idx;
+    let live_idx = script.turns.first_live()?;
     let live = script.turn(live_idx).filter(|turn| turn.input.is_none())?;
     let prefill = script.turn(live_idx.checked_sub(1)?)?;
     let prompt = prefill

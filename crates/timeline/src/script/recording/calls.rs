@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::answer::{Call, CallInput};
 use super::super::events::CALL_KEYS;
-use crate::format::{ReadOptions, Symbols, read};
+use crate::format::{Symbols, read};
 use crate::model::EventKind;
 use crate::model::vocabulary::TOOLS;
 use crate::profiles::{
@@ -114,7 +114,7 @@ fn is_played_as(
 fn reread(written: &WrittenCall) -> Option<AbstractCall> {
     let document = json!({"name": "x", "timeline": [event(written, Vec::new())]});
     let source = SourceFile::new("call.yaml", yaml::write(&document));
-    let timeline = read(&source, &Symbols::new(), &ReadOptions::default()).timeline?;
+    let timeline = read(&source, &Symbols::new()).timeline?;
     match &timeline.events.first()?.kind {
         EventKind::ToolUse(call) => Some(AbstractCall::of(call)),
         _ => None,

@@ -23,7 +23,7 @@ use super::exchange::RecordedAnswer;
 use super::place::IMAGE;
 use super::side::{Opening, SideCall};
 use super::volatile::Volatile;
-use crate::format::{ReadOptions, Symbols, is_image, read};
+use crate::format::{Symbols, is_image, read};
 use crate::model::{EventKind, ResponseError, Timeline, TimelineEvent};
 use crate::profiles::{AdvertisedTool, Profiles};
 use cuecard_source::diagnostic::Severity;
@@ -631,7 +631,7 @@ impl Conversation {
     ) -> Result<Timeline, String> {
         let text = document::text(self, turns, redactor);
         let source = SourceFile::new(format!("{}.yaml", self.name), text);
-        let read = read(&source, &Symbols::new(), &ReadOptions::default());
+        let read = read(&source, &Symbols::new());
         read.timeline.ok_or_else(|| {
             let mut found = read.diagnostics.iter();
             let error = found.find(|found| found.severity == Severity::Error);

@@ -12,7 +12,7 @@ use super::super::request::{
 use super::super::request_key::RequestKey;
 use super::super::sessions::Address;
 use super::*;
-use crate::format::{ReadOptions, Symbols, read};
+use crate::format::{Symbols, read};
 use crate::model::{ResponseError, ServingCount};
 use crate::profiles::AdvertisedTool;
 use cuecard_source::{SourceFile, Span};
@@ -148,7 +148,7 @@ impl Recording {
     fn text(&self, conversation: usize) -> String {
         let text = self.recorder.text(conversation);
         let source = SourceFile::new("recorded.yaml", text);
-        let read = read(&source, &Symbols::new(), &ReadOptions::default());
+        let read = read(&source, &Symbols::new());
         let found: Vec<&str> = read
             .diagnostics
             .iter()
