@@ -15,7 +15,9 @@ pub use condition::{Condition, Operand};
 pub use cuecard_page::{is_role, roles};
 pub use cuecard_source::matching::Comparison;
 pub use target::{ParamTarget, Target, TargetPlace};
-pub use template::{MemberRef, PathSegment, Placeholder, Reference, Template, Text, TextPart};
+pub use template::{
+    DuplicateKey, Found, MemberRef, PathSegment, Placeholder, Reference, Template, Text, TextPart,
+};
 pub use tool_call::{
     Backoff, Bounds, Count, Effect, Expectation, ExpectedElements, ExpectedTest, ForEach,
     MAX_ELEMENTS, MAX_GROUP, Number, OnError, OutputRule, Parse, Pattern, ResultSchema, RetryRule,
