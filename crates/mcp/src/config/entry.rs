@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use cuecard_source::Span;
-use cuecard_source::decode::{Decoded, Input, Spanned, decode, entries};
+use cuecard_source::decode::{Decoded, Spanned, entries};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::json::{Member, Node};
-use cuecard_source::reader::Format;
+use cuecard_source::reader::{Format, Reader};
 use cuecard_source::value::push_pointer;
 use reqwest::header::HeaderName;
 use serde::Deserialize;
@@ -271,17 +271,10 @@ impl EntryReader<'_, '_, '_> {
         let whose = self.whose();
         let Decoded {
             value, diagnostics, ..
-        } = decode::<Written>(
+        } = Reader::new(self.findings.source, &FORMAT).decoded::<Written>(
             self.here.node,
-            Input {
-                source: self.findings.source,
-                offset: 0,
-                what: &whose,
-                format: &FORMAT,
-                yaml: None,
-                pointer: &self.here.pointer,
-                moved: None,
-            },
+            &self.here.pointer,
+            &whose,
         );
         for mut found in diagnostics {
             let pointer = found.pointer.clone().unwrap_or_default();

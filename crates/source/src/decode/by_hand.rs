@@ -14,8 +14,7 @@ use serde::de::{
 
 use super::decoder::Decoder;
 use super::{Context, DecodeError};
-use crate::Span;
-use crate::json::{Node, NodeKind};
+use crate::json::Node;
 use crate::reader::{Object, Reader};
 
 /// The name of a piece that is read by hand.
@@ -272,52 +271,15 @@ impl<'a> SeqAccess<'a> for HandOver<'a> {
             Next::End => return Ok(None),
             Next::Node => {}
         }
-        let input = context.input;
-        let mut reader = Reader::new(input.source, input.format);
-        if let Some(doubts) = input.yaml {
-            reader.set_yaml(Rc::clone(doubts));
-        }
-        reader.n_patterns = context.n_patterns.get();
-        reader.moved = input.moved;
-        let moved;
-        let node = match input.offset {
-            0 => node,
-            _ => {
-                moved = shifted(node, context);
-                &moved
-            }
-        };
         let read = READ.take();
+        let mut reader = context.reader.borrow_mut();
         let is_of_use = read.is_some_and(|read| read(&mut reader, node, &context.pointer()));
-        context.n_patterns.set(reader.n_patterns);
-        for diagnostic in reader.diagnostics {
-            context.keep(diagnostic);
-        }
+        let found = std::mem::take(&mut reader.diagnostics);
+        drop(reader);
+        found.into_iter().for_each(|found| context.keep(found));
         match is_of_use {
             true => seed.deserialize(().into_deserializer()).map(Some),
             false => Err(DecodeError::filed()),
         }
-    }
-}
-
-/// A tree with all its places moved.
-fn shifted(node: &Node, context: &Context<'_>) -> Node {
-    let mut node = node.clone();
-    shift(&mut node, &|span| context.span(span));
-    node
-}
-
-/// Moves all places of a tree.
-fn shift(node: &mut Node, moved: &impl Fn(Span) -> Span) {
-    node.span = moved(node.span);
-    match &mut node.kind {
-        NodeKind::Array(items) => items.iter_mut().for_each(|item| shift(item, moved)),
-        NodeKind::Object(members) => {
-            for member in members {
-                member.key_span = moved(member.key_span);
-                shift(&mut member.value, moved);
-            }
-        }
-        _ => {}
     }
 }
