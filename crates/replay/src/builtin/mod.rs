@@ -44,9 +44,7 @@ pub(super) async fn prepare(
     let result = match tool {
         BuiltinTool::Log => {
             // Whoever shows the run shows the message: that it was called is all there is to a log.
-            let message = arguments.required_any("message")?;
-            arguments.one_of("level")?;
-            Ok(json!({"logged": cuecard_source::value::as_text(message)}))
+            Ok(json!({"logged": arguments.content("message")}))
         }
         BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => {
             Box::pin(waits::wait(toolbox, tool, &arguments, request, recorder)).await
@@ -56,7 +54,7 @@ pub(super) async fn prepare(
         BuiltinTool::Write => files::write(toolbox, &arguments),
         BuiltinTool::Edit => files::edit(toolbox, &arguments),
         BuiltinTool::NotebookEdit => files::notebook_edit(toolbox, &arguments),
-        BuiltinTool::Bash if arguments.flag("run_in_background")? => {
+        BuiltinTool::Bash if arguments.flag("run_in_background") => {
             Box::pin(shell::start(toolbox, &arguments, request)).await
         }
         BuiltinTool::BashOutput => background::output(toolbox, &arguments, request, recorder),
@@ -245,9 +243,8 @@ pub fn refused_for_text(
     });
     let params = params.ok()?;
     let arguments = Arguments::new(tool, &params).ok()?;
-    let command = arguments.required_text("command").ok()?;
-    let env = arguments.members("env").ok()?.into_iter();
-    let env: Vec<_> = env.map(|(name, text)| (name.to_owned(), text)).collect();
+    let command = arguments.required_text("command");
+    let env = arguments.members("env");
     let refusal = policy.command_with_env(&command, &env).err();
     let refusal = refusal.filter(|refusal| refusal.kind == RefusalKind::Data)?;
     let failure = refused(refusal);
@@ -269,14 +266,12 @@ async fn wait(
 ) -> Result<Json, Failure> {
     /// A day: whoever waits longer wants a scheduler.
     const LONGEST: f64 = 86_400.0;
-    let seconds = match arguments.number("duration")? {
-        Some(seconds) => seconds,
-        None => arguments
-            .number("seconds")?
-            .ok_or_else(|| arguments.missing("duration"))?,
-    };
+    let seconds = arguments.number("duration");
+    let seconds = seconds.or_else(|| arguments.number("seconds"));
+    let seconds = seconds.unwrap_or_default();
     if seconds > LONGEST {
-        return Err(arguments.wrong("duration", "at most 86400 seconds, a day"));
+        let message = format!("a wait of {seconds} s is longer than {LONGEST} s, a day");
+        return Err(Failure::new(FailureKind::BadParameters, message));
     }
     let scaled = Duration::try_from_secs_f64(seconds * settings.speed).unwrap_or_default();
     match limit {

@@ -23,4 +23,6 @@ pub use tool_call::{
     MAX_ELEMENTS, MAX_GROUP, Number, OnError, OutputRule, Parse, Pattern, ResultSchema, RetryRule,
     RetryThen, Seconds, Step, ToolCallScenario, Variable,
 };
-pub use tools::{BuiltinTool, ParamKind, ParamSpec, ToolName, is_variable_name};
+pub use tools::{
+    BuiltinTool, ParamKind, ParamMistake, ParamSpec, ToolName, flag_of, is_variable_name, number_of,
+};
