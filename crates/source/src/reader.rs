@@ -300,6 +300,14 @@ impl<'a> Reader<'a> {
         doubt.map(|doubt| instead(doubt.taken_for))
     }
 
+    /// A key with its sign, as the text has keys.
+    pub(crate) fn written_key(&self, key: &str) -> String {
+        match self.is_yaml {
+            true => format!("`{key}: …`"),
+            false => format!("`\"{key}\": …`"),
+        }
+    }
+
     /// The text of an optional field.
     pub fn text<'n>(
         &mut self,

@@ -3,8 +3,10 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
+use referencing::meta;
 use regex::Regex;
 use serde::Deserializer;
+use serde_json::Map;
 use serde_json_path::JsonPath;
 
 use super::reader::{Reader, found};
@@ -351,76 +353,33 @@ const OF_SCHEMAS: &[&str] = &[
 ];
 
 /// The keywords of JSON Schema, drafts 4 to 2020-12, and what OpenAPI adds.
-const KEYWORDS: &[&str] = &[
-    "$anchor",
-    "$comment",
-    "$defs",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$id",
-    "$recursiveAnchor",
-    "$recursiveRef",
-    "$ref",
-    "$schema",
-    "$vocabulary",
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "contains",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "default",
-    "definitions",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "deprecated",
-    "description",
-    "discriminator",
-    "else",
-    "enum",
-    "example",
-    "examples",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "id",
-    "if",
-    "items",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minContains",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "nullable",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "prefixItems",
-    "properties",
-    "propertyNames",
-    "readOnly",
-    "required",
-    "then",
-    "title",
-    "type",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "uniqueItems",
-    "writeOnly",
-    "xml",
-];
+static KEYWORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let drafts = [
+        &meta::DRAFT4,
+        &meta::DRAFT7,
+        &meta::DRAFT201909_CORE,
+        &meta::DRAFT201909_APPLICATOR,
+        &meta::DRAFT201909_VALIDATION,
+        &meta::DRAFT202012_CORE,
+        &meta::DRAFT202012_APPLICATOR,
+        &meta::DRAFT202012_UNEVALUATED,
+        &meta::DRAFT202012_VALIDATION,
+        &meta::DRAFT202012_META_DATA,
+        &meta::DRAFT202012_CONTENT,
+    ];
+    let keywords = drafts
+        .into_iter()
+        .filter_map(|draft| draft["properties"].as_object());
+    let keywords = keywords.flat_map(Map::keys).map(String::as_str);
+    let of_openapi = [
+        "discriminator",
+        "example",
+        "externalDocs",
+        "nullable",
+        "xml",
+    ];
+    keywords.chain(of_openapi).collect()
+});
 
 /// The types that JSON Schema knows.
 const TYPES: &[&str] = &[

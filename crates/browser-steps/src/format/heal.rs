@@ -524,7 +524,7 @@ mod tests {
             .expect_err("another step");
         assert!(error.message.contains("`st-1`"), "{}", error.message);
         for (from, to) in [
-            ("/1/selectors\"", "/0/selectors\""),
+            ("/1/selectors/0\"", "/0/selectors/0\""),
             ("\"stepId\": \"st-2\"", "\"stepId\": \"st-1\""),
             ("/1/fingerprint/name", "/1/value"),
         ] {
@@ -568,7 +568,7 @@ mod tests {
             ),
             (
                 patch.to_text().replace("/testSteps/1/selectors", "/url"),
-                "would change `/url`",
+                "would change `/url/0`",
             ),
             (
                 patch.to_text().replace("\"test\"", "\"replace\""),

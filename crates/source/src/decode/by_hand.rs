@@ -12,8 +12,8 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IntoDeserializer as _, SeqAccess, Visitor,
 };
 
+use super::DecodeError;
 use super::decoder::Decoder;
-use super::{Context, DecodeError};
 use crate::json::Node;
 use crate::reader::{Object, Reader};
 
@@ -114,23 +114,33 @@ macro_rules! parts {
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $part {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        $crate::pieces! {
+            $part = |reader, node, pointer| {
                 type Read = fn(
                     &mut $crate::reader::Reader<'_>,
                     &$crate::json::Node,
                     &str,
                 ) -> Option<$inner>;
                 let read: Read = $read;
-                $crate::decode::by_hand(deserializer, Some(Self::default()), move |reader, node, pointer| {
-                    read(reader, node, pointer).map(Self)
-                })
+                read(reader, node, pointer).map($part)
+            }, Some($part::default()), $schema;
+        }
+    )*};
+}
+
+/// Types that are read by hand: by which function, what stands in for one, and the schema.
+#[macro_export]
+macro_rules! pieces {
+    ($($piece:ident = $read:expr, $stand_in:expr, $schema:tt;)*) => {$(
+        impl<'de> serde::Deserialize<'de> for $piece {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::decode::by_hand(deserializer, $stand_in, $read)
             }
         }
 
-        impl schemars::JsonSchema for $part {
+        impl schemars::JsonSchema for $piece {
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($part).into()
+                stringify!($piece).into()
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
@@ -272,11 +282,12 @@ impl<'a> SeqAccess<'a> for HandOver<'a> {
             Next::Node => {}
         }
         let read = READ.take();
-        let mut reader = context.reader.borrow_mut();
+        let mut reader = context.reader.without_findings();
+        reader.n_patterns = context.n_patterns.get();
         let is_of_use = read.is_some_and(|read| read(&mut reader, node, &context.pointer()));
-        let found = std::mem::take(&mut reader.diagnostics);
-        drop(reader);
-        found.into_iter().for_each(|found| context.keep(found));
+        context.n_patterns.set(reader.n_patterns);
+        let found = reader.diagnostics.into_iter();
+        found.for_each(|found| context.keep(found));
         match is_of_use {
             true => seed.deserialize(().into_deserializer()).map(Some),
             false => Err(DecodeError::filed()),

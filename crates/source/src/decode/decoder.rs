@@ -126,20 +126,22 @@ impl<'a> Decoder<'a> {
 
     /// What stands there; of a text that is withheld only its kind.
     fn found(self) -> String {
-        match self.context.source().is_withheld() && !self.node.is_null() {
+        match self.context.reader.source.is_withheld() && !self.node.is_null() {
             true => article(self.node.kind_name()),
             false => found(self.node),
         }
     }
 
     fn first_character(self) -> crate::Span {
-        first_character(self.context.source(), self.node.span)
+        first_character(self.context.reader.source, self.node.span)
     }
 
     fn wrong_type(self, expected: &str) -> DecodeError {
         let message = format!(" must be {expected}, not {}", self.found());
-        let reader = self.context.reader.borrow();
-        let help = reader.type_help(self.node, expected == "a string");
+        let help = self
+            .context
+            .reader
+            .type_help(self.node, expected == "a string");
         let error = DecodeError::new(|format| format.wrong_type, message);
         DecodeError { help, ..error }
     }
@@ -179,6 +181,7 @@ impl<'a> Decoder<'a> {
             members: self.bounded(members)?.iter(),
             value: None,
             keys,
+            stand_in: None,
             stand_ins: keys
                 .filter(|_| self.context.has_marks())
                 .map(stand_in)
@@ -195,6 +198,11 @@ impl<'a> Decoder<'a> {
                 Ok(value)
             }
             Err(error) => match (error.missing, &error.place) {
+                // Nothing stands in for the missing key, so this was the last attempt.
+                (Some(_), None) if error.is_filed => {
+                    self.file_unknown(keys);
+                    Err(error)
+                }
                 (Some(missing), None) => Err(self.missing(keys, missing, error)),
                 _ => Err(error),
             },
@@ -218,6 +226,8 @@ impl<'a> Decoder<'a> {
         let mut unknown = self.unknown(keys);
         let typo = unknown.find(|(_, meant)| *meant == Some(missing));
         error.label = typo.map(|_| format!("did you mean `{missing}`?"));
+        let added = self.context.reader.written_key(missing);
+        error.help = typo.is_none().then(|| format!("add {added}"));
         // Null is as good as absent, and there it stands.
         let null = self.node.get(missing).map(|null| null.span);
         let span = typo.map(|(member, _)| member.key_span).or(null);
@@ -242,8 +252,8 @@ impl<'a> Decoder<'a> {
             let key = member.key.as_str();
             let subject = self.context.subject();
             let message = format!("unknown key `{}` in {subject}", cut(key, 100));
-            let mut found = Diagnostic::warning(self.context.format().unknown, message)
-                .at(self.context.source(), member.key_span)
+            let mut found = Diagnostic::warning(self.context.reader.format().unknown, message)
+                .at(self.context.reader.source, member.key_span)
                 .with_pointer(self.pointer_to(key));
             if keys.has_rule("!") || meant.is_some_and(asserts) {
                 found.severity = Severity::Error;
@@ -473,7 +483,7 @@ impl<'a> SeqAccess<'a> for List<'a> {
         let Some(node) = self.items.get(self.idx) else {
             return Ok(None);
         };
-        let moved = context.reader.borrow().moved;
+        let moved = context.reader.moved;
         let moved = moved.and_then(|moved| moved.get(&node.span));
         let step = PathStep {
             name: StepName::Item(self.idx),
@@ -504,6 +514,8 @@ struct Entries<'a> {
     keys: Option<Keys>,
     /// The keys that get a stand-in, behind the members.
     stand_ins: Vec<&'static str>,
+    /// The one of them whose value comes next.
+    stand_in: Option<&'static str>,
     decoder: Decoder<'a>,
 }
 
@@ -520,6 +532,7 @@ impl<'a> MapAccess<'a> for Entries<'a> {
             let Some(key) = self.stand_ins.pop() else {
                 return Ok(None);
             };
+            self.stand_in = Some(key);
             let part = context.part();
             context.marks.borrow_mut().holders.push(part);
             return seed
@@ -539,7 +552,11 @@ impl<'a> MapAccess<'a> for Entries<'a> {
     fn next_value_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Result<T::Value> {
         let Some(member) = self.value.take() else {
             // A type without a stand-in: what holds it is left out.
-            return seed.deserialize(StandIn).map_err(|_| DecodeError::filed());
+            let lost = |_| DecodeError {
+                missing: self.stand_in,
+                ..DecodeError::filed()
+            };
+            return seed.deserialize(StandIn).map_err(lost);
         };
         let step = PathStep {
             name: StepName::Key(member.key.clone()),

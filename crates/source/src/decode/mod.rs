@@ -24,11 +24,11 @@ use std::fmt;
 
 use serde::de::{self, DeserializeOwned};
 
-use crate::diagnostic::{Code, Diagnostic, any_error};
+use crate::Span;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::json::Node;
 use crate::reader::{Format, Reader};
 use crate::value::{cut, push_pointer};
-use crate::{SourceFile, Span};
 
 pub use by_hand::{by_hand, checked};
 use recovery::{Mark, Marks, NodeId};
@@ -54,14 +54,6 @@ pub struct Decoded<T> {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl<T> Decoded<T> {
-    /// Returns the value if nothing is wrong with it, and the findings.
-    pub fn without_errors(self) -> (Option<T>, Vec<Diagnostic>) {
-        let has_error = any_error(&self.diagnostics);
-        (self.value.filter(|_| !has_error), self.diagnostics)
-    }
-}
-
 impl<'a> Reader<'a> {
     /// Reads a value of type `T`, which messages call `what`, from the tree at a pointer.
     pub fn decoded<T: DeserializeOwned>(
@@ -71,7 +63,8 @@ impl<'a> Reader<'a> {
         what: &str,
     ) -> Decoded<T> {
         let context = Context {
-            reader: RefCell::new(self.without_findings()),
+            reader: self.without_findings(),
+            n_patterns: Cell::new(self.n_patterns),
             pointer,
             what,
             root: recovery::id(root),
@@ -81,7 +74,7 @@ impl<'a> Reader<'a> {
             is_whole: Cell::new(true),
         };
         let value = context.attempts(root, || decoder::read(root, &context));
-        self.n_patterns = context.reader.into_inner().n_patterns;
+        self.n_patterns = context.n_patterns.get();
         let mut diagnostics = context.findings.into_inner();
         diagnostics.sort_by_key(crate::document::place_of);
         Decoded {
@@ -107,8 +100,9 @@ impl<'a> Reader<'a> {
 
 /// What is shared while one tree is read.
 struct Context<'a> {
-    /// Reads what is read by hand.
-    reader: RefCell<Reader<'a>>,
+    /// What the tree is read with.
+    reader: Reader<'a>,
+    n_patterns: Cell<usize>,
     /// The JSON pointer to the tree in the document.
     pointer: &'a str,
     /// What the tree is, as `the file` or `a record`.
@@ -133,15 +127,7 @@ enum StepName {
     Item(usize),
 }
 
-impl<'a> Context<'a> {
-    fn source(&self) -> &'a SourceFile {
-        self.reader.borrow().source
-    }
-
-    fn format(&self) -> &'static Format {
-        self.reader.borrow().format()
-    }
-
+impl Context<'_> {
     fn pointer(&self) -> String {
         let mut pointer = self.pointer.to_owned();
         for step in self.path.borrow().iter() {
@@ -179,10 +165,12 @@ impl<'a> Context<'a> {
         if error.is_filed {
             return;
         }
-        let code = (error.code)(self.format());
+        let code = (error.code)(self.reader.format());
         let mut diagnostic = Diagnostic::error(code, error.message);
         if let Some((span, pointer)) = error.place {
-            diagnostic = diagnostic.at(self.source(), span).with_pointer(pointer);
+            diagnostic = diagnostic
+                .at(self.reader.source, span)
+                .with_pointer(pointer);
         }
         diagnostic.label = error.label;
         diagnostic.help = error.help;

@@ -80,11 +80,11 @@ fn each_mistake_has_its_place_and_its_words() {
             "number `1e400` is out of range",
             "1.7e308",
         ),
-        ("[True]", "True", "unexpected word: `True`", "`true`"),
+        ("[True]", "True", "unexpected token: `True`", "`true`"),
         (
             "{\"a\": hello}",
-            "h",
-            "unexpected token: `h`",
+            "hello",
+            "unexpected token: `hello`",
             "around text",
         ),
         (

@@ -85,10 +85,16 @@ impl<'text> Builder<'text> {
 
     /// Reports what `serde_json` refuses at a place.
     fn broken(&mut self, at: usize, error: &serde_json::Error) -> Option<Node> {
-        let first = self.text[at..].chars().next().unwrap_or(' ');
         let said = error.to_string();
         let said = said.split(" at line ").next().unwrap_or_default();
-        let is_blank = !said.starts_with("control") && first != ' ' && is_invisible(first);
+        let is_control = said.starts_with("control character");
+        // The place is the character before it.
+        let control = self.text[at..]
+            .find(char::is_control)
+            .filter(|_| is_control);
+        let at = at + control.unwrap_or_default();
+        let first = self.text[at..].chars().next().unwrap_or(' ');
+        let is_blank = !is_control && first != ' ' && is_invisible(first);
         let (message, help) = match is_blank {
             true => (
                 format!("U+{:04X} is not whitespace in JSON", u32::from(first)),

@@ -145,7 +145,9 @@ impl<'text> Reader<'text> {
             let help = "put texts with `:`, `#`, brackets or quotes in quotes, and close these";
             (MistakeKind::Syntax, help)
         };
-        self.report(kind, span, excerpt(info), help);
+        // What the parser is at is seen at the place.
+        let found = info.split_once(", ").map_or(info, |(_, found)| found);
+        self.report(kind, span, excerpt(found), help);
     }
 
     fn done(self) -> Parsed {

@@ -214,7 +214,7 @@ fn mistakes_of_meaning_are_found_together() {
 fn mistakes_of_syntax_have_their_place() {
     said("a:\n\t- b", "tab", "-");
     said("title: one: two", "mapping values are not allowed", ":");
-    said("a: 'b\nc: d\n", "quoted scalar", "'");
+    said("a: 'b\nc: d\n", "in quoted scalar", "'");
     said("a: 'b' c\n", "invalid trailing content", "c");
     said("a: \"\\d\"\n", "unknown escape character", "\"");
     said("a: [1, 2\nb: 3\n", "illegal placement", ":");

@@ -57,7 +57,7 @@ pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnost
         let Some((server, _)) = step.tool.server_and_tool(|_| false) else {
             continue;
         };
-        if !is_browser(server) || !has_finding(&step.params) {
+        if !is_browser(server) {
             continue;
         }
         let idx = starts.partition_point(|&start| start < step.span.start);
@@ -434,38 +434,6 @@ fn is_reference(id: &str) -> bool {
 
 fn is_coordinate(key: &str, is_number: bool) -> bool {
     matches!(key, "coordinates" | "coordinate") || matches!(key, "x" | "y") && is_number
-}
-
-/// Whether parameters hold a literal element id or coordinates.
-fn has_finding(template: &Template) -> bool {
-    match template {
-        Template::Literal(json) => json_has_finding(json),
-        Template::Array(items) => items.iter().any(has_finding),
-        Template::Object(members) => members.iter().any(|(key, value)| {
-            let named = match (key, value) {
-                (Template::Literal(Json::String(key)), Template::Literal(value)) => {
-                    is_finding(key, value)
-                }
-                _ => false,
-            };
-            named || has_finding(value)
-        }),
-        Template::Reference(_) | Template::Text(_) => false,
-    }
-}
-
-fn json_has_finding(json: &Json) -> bool {
-    match json {
-        Json::Array(items) => items.iter().any(json_has_finding),
-        Json::Object(members) => members
-            .iter()
-            .any(|(key, value)| is_finding(key, value) || json_has_finding(value)),
-        _ => false,
-    }
-}
-
-fn is_finding(key: &str, value: &Json) -> bool {
-    value.as_str().is_some_and(|id| is_id(key, id)) || is_coordinate(key, value.is_number())
 }
 
 #[cfg(test)]

@@ -78,10 +78,10 @@ impl Template {
     /// Those of `find`, or a key that an object would have twice.
     pub fn fill<'a, E: From<DuplicateKey>>(
         &'a self,
-        find: impl FnMut(&'a Placeholder) -> Result<Found<'a>, E>,
+        mut find: impl FnMut(&'a Placeholder) -> Result<Found<'a>, E>,
     ) -> Result<Value, E> {
         let mut filler = Filler {
-            find,
+            find: &mut find,
             pointer: String::new(),
             marks: Vec::new(),
         };
@@ -91,14 +91,14 @@ impl Template {
     }
 }
 
-struct Filler<F> {
-    find: F,
+struct Filler<'f, 'a, E> {
+    find: &'f mut dyn FnMut(&'a Placeholder) -> Result<Found<'a>, E>,
     /// Where the value is that is filled in.
     pointer: String,
     marks: Vec<Mark>,
 }
 
-impl<'a, E: From<DuplicateKey>, F: FnMut(&'a Placeholder) -> Result<Found<'a>, E>> Filler<F> {
+impl<'a, E: From<DuplicateKey>> Filler<'_, 'a, E> {
     fn value(&mut self, template: &'a Template) -> Result<Json, E> {
         match template {
             Template::Literal(json) => Ok(json.clone()),

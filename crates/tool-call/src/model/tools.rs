@@ -357,10 +357,10 @@ impl BuiltinTool {
             // A mistyped name was reported with the right one.
             if is_missing && !found.iter().any(|it| it.meant == Some(param.name)) {
                 let message = match is_by_mode {
-                    true => format!("`edit_mode` \"{mode}\" needs `{}`", param.name),
-                    false => format!("needs `{}` ({})", param.name, param.meaning),
+                    true => format!(": `edit_mode` \"{mode}\" needs `{}`", param.name),
+                    false => format!(" needs `{}` ({})", param.name, param.meaning),
                 };
-                let message = format!("{} {message}", self.name());
+                let message = format!("{}{message}", self.name());
                 found.push(mistake(&[], codes::PARAM_MISSING, message));
             }
         }

@@ -220,7 +220,7 @@ impl Resolver {
                 // Commands print a line end behind a value. The author's part of a text has what is written.
                 let side = |operand: &Operand| {
                     let is_literal = matches!(operand.template, Template::Literal(_));
-                    Ok(match self.json(&operand.template)? {
+                    Ok::<_, Failure>(match self.json(&operand.template)? {
                         // A line end alone is the value: everything contains an empty text.
                         Json::String(text)
                             if is_equality || !(is_literal || matches!(&*text, "\n" | "\r\n")) =>
