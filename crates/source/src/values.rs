@@ -98,54 +98,24 @@ pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<
             Some((path, singular))
         }
         Err(error) => {
-            let at = error.position().min(text.len());
-            let at = (0..=at)
-                .rev()
-                .find(|&at| text.is_char_boundary(at))
-                .unwrap_or(0);
-            let end = text[at..]
-                .chars()
-                .next()
-                .map_or(at, |character| at + character.len_utf8());
-            let span = if at == end {
-                node.span
-            } else {
-                reader.part(node, at..end)
+            let at = text.floor_char_boundary(error.position());
+            let span = match text[at..].chars().next() {
+                Some(first) => reader.part(node, at..at + first.len_utf8()),
+                None => node.span,
             };
-            let starts_at_result = text.trim_start().starts_with('$');
-            let message = match text.trim() {
-                "" => "the path is empty".to_owned(),
-                _ if starts_at_result => {
-                    // Where the library has no word for it, its place must do.
-                    let reason = match error.message().rsplit(", ").next() {
-                        None | Some("parser error") => "unexpected text from here on",
-                        Some(reason) => reason,
-                    };
-                    format!("`{}` is not a valid JSONPath: {reason}", cut(text, 100))
-                }
-                _ => format!(
-                    "`{}` is not a valid JSONPath: it must start with `$`",
-                    cut(text, 100)
-                ),
+            // Where the library has no word for it, its place must do.
+            let reason = match error.message().rsplit(", ").next() {
+                None | Some("parser error") => "unexpected text from here on",
+                Some(reason) => reason,
             };
-            let span = if starts_at_result { span } else { node.span };
+            let message = format!("`{}` is not a valid JSONPath: {reason}", cut(text, 100));
+            let help = match with_quotes(text, at) {
+                Some(quoted) => format!("a name with a `-` needs brackets and quotes: {quoted}"),
+                None => "a JSONPath starts at the result, which is `$`: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]".to_owned(),
+            };
             let diagnostic = reader.error(reader.format().path, span, message);
             diagnostic.pointer = Some(pointer.to_owned());
-            let rest = text.trim().trim_start_matches('.');
-            diagnostic.help = Some(if let Some(quoted) = with_quotes(text, at) {
-                format!("a name with a `-` needs brackets and quotes: {quoted}")
-            } else if starts_at_result {
-                "examples: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]"
-                    .to_owned()
-            } else if rest.is_empty() {
-                "the whole result is \"$\"".to_owned()
-            } else {
-                let dot = if rest.starts_with('[') { "" } else { "." };
-                format!(
-                    "a JSONPath starts at the result, which is `$`: \"${dot}{}\"",
-                    cut(rest, 100)
-                )
-            });
+            diagnostic.help = Some(help);
             None
         }
     }

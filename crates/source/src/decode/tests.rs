@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::SourceFile;
-use crate::diagnostic::{Severity, codes};
+use crate::diagnostic::{Severity, any_error, codes};
 use crate::json::{Limits, parse, parse_part};
 use crate::reader::{Object, Reader};
 use crate::value::Json;

@@ -116,7 +116,11 @@ impl<'text> Builder<'text> {
         use ParseErrorKind as Kind;
         let whole = self.span(range);
         let written = &self.text[whole.range()];
-        let line = written.lines().next().unwrap_or_default();
+        let line = match kind {
+            // The bracket tells which one it is.
+            Kind::UnterminatedArray | Kind::UnterminatedObject => &written[..1],
+            _ => written.lines().next().unwrap_or_default(),
+        };
         let span = Span::new(whole.range().start, whole.range().start + line.len());
         let mut message = kind.to_string();
         if let Some(first) = message.get_mut(..1) {

@@ -327,7 +327,10 @@ impl BuiltinTool {
                         ..mistake(&[name], codes::PARAM_UNKNOWN, message)
                     });
                 }
-                Some(_) if value.as_str().is_some_and(is_open) => {}
+                // The names of variables are the author's.
+                Some(param)
+                    if param.kind != ParamKind::Environment
+                        && value.as_str().is_some_and(is_open) => {}
                 Some(param) => found.extend(self.misfits(param, value)),
             }
         }
