@@ -100,7 +100,7 @@ fn each_mistake_has_its_place_and_its_words() {
             "wrap everything",
         ),
         ("{\"a\": [1}", "}", "unexpected close brace", ""),
-        ("{\"a\": [1, 2", "[1, 2", "unterminated array", "truncated"),
+        ("{\"a\": [1, 2", "[", "unterminated array", "truncated"),
     ] {
         let (found, said, advice) = first(text);
         let has_help = advice.contains(help) && advice.is_empty() == help.is_empty();
