@@ -46,7 +46,7 @@ fn each_mistake_has_its_place_and_its_words() {
         (
             "{a: 1}",
             "a",
-            "expected string for object property: `a`",
+            "`a`: expected string for object property",
             "`\"`",
         ),
         ("{\"a\" 1}", "1", "expected colon after", ""),
@@ -80,11 +80,11 @@ fn each_mistake_has_its_place_and_its_words() {
             "number `1e400` is out of range",
             "1.7e308",
         ),
-        ("[True]", "True", "unexpected token: `True`", "`true`"),
+        ("[True]", "True", "`True`: unexpected token", "`true`"),
         (
             "{\"a\": hello}",
             "hello",
-            "unexpected token: `hello`",
+            "`hello`: unexpected token",
             "around text",
         ),
         (

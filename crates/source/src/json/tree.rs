@@ -131,7 +131,8 @@ impl<'text> Builder<'text> {
             Kind::UnexpectedWord | Kind::UnexpectedToken | Kind::ExpectedStringObjectProperty
         );
         if is_word && !line.is_empty() {
-            message.push_str(&format!(": `{}`", excerpt(line)));
+            // Not behind the words: a secret would follow `token:`.
+            message = format!("`{}`: {message}", excerpt(line));
         }
         let help = match kind {
             Kind::CommentsNotAllowed => "remove it; put notes for readers into a description",
