@@ -30,7 +30,9 @@ pub(super) fn value(name: &str, value: &Text) -> Result<String, Refusal> {
 
 /// Whether shells, linkers, interpreters, tools or libraries take orders from a variable of this name.
 pub(super) fn is_obeyed(name: &str) -> bool {
-    is_like(NAMES, &name.to_ascii_lowercase())
+    let name = name.to_ascii_lowercase();
+    // Values of Terraform's variables.
+    is_like(NAMES, &name) && !name.starts_with("tf_var_")
 }
 
 /// In lower case; `*` stands for any beginning or end.
@@ -65,7 +67,7 @@ const NAMES: &[&str] = &[
     // Tests, desktops and what loads modules by a path.
     "pytest_* make m4 gtk_* qt_* gio_* gst_* gdk_* vk_* sasl_* pkcs11_* ripgrep_config_path fzf_* javacmd scons* chrome_* \
      puppeteer_* playwright_* electron_* terragrunt_* packer_* compose_* aclocal_* ant_* gemrc condarc gviminit p4* \
-     config_site pylintrc screenrc ackrc just_* flask_* django_* mpl* coverage_* swift_* caml_* libgl_* gdal_* \
+     config_site pylintrc screenrc ackrc just_* flask_* django_* mpl* coverage_* tox_* swift_* caml_* libgl_* gdal_* \
      magick_* krb5* texmf* shell_escape psmodulepath comspec pathext composer_* corepack_* jq_* rm yacc lex co get makeinfo tex texi2dvi \
      f77 pc lint m2c weave tangle sslkeylogfile direnv_* ocl_* gi_* ts_node_* aclocal autom4te qemu_* complus_* debuginfod_* \
      ocamlpath octave_path gs_lib pyenv_* rbenv_* asdf_* mise_* password_store_* sbcl_home cuda_path *_plugins *_plugin_path *_modules *_module_path *_addopts *_config_path *flags",

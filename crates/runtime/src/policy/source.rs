@@ -12,6 +12,17 @@ pub(super) fn name(piece: &Piece) -> String {
     format!("`{}`", reference(piece))
 }
 
+/// A name for a value: `VALUE_` and the last part of its reference, in capitals.
+pub(super) fn value_name(piece: &Piece) -> String {
+    let path = piece.reference.as_deref().unwrap_or_default();
+    let path = path.split('|').next().unwrap_or_default();
+    let mut parts = path.split(['.', '[', ']', ' ']);
+    let last = parts.rfind(|part| !part.is_empty()).unwrap_or_default();
+    let plain = last.to_ascii_uppercase();
+    let plain = plain.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+    format!("VALUE_{plain}")
+}
+
 pub(super) const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
 /// How an output gets the text of a command without the line end that commands print behind it.

@@ -112,9 +112,9 @@ const UNREADABLE: &str = "for while until case select function [[ time coproc ev
 /// Programs that start the program or the file that their first operand names, with the words behind it, and words of
 /// others that do. They never get data by [`PROGRAMS`] or `--allow-command`.
 const LAUNCHERS: &str = "sh bash dash ash rbash ksh mksh zsh fish csh tcsh python pypy ipython node nodejs perl ruby php lua luajit julia Rscript \
-     deno bun java groovy tsx ts-node env nice nohup setsid stdbuf timeout gtimeout time flock ionice chrt choom taskset prlimit setpriv \
-     setarch linux32 linux64 chronic hyperfine caffeinate torsocks proxychains proxychains4 valgrind strace ltrace catch unbuffer \
-     xvfb-run dbus-run-session faketime fakeroot sudo doas npx bunx uvx pipx cross-env env-cmd dotenv direnv source .";
+     deno bun java groovy tsx ts-node env nice nohup setsid stdbuf timeout gtimeout time ionice choom prlimit setpriv \
+     linux32 linux64 chronic hyperfine caffeinate torsocks proxychains proxychains4 valgrind strace ltrace unbuffer \
+     xvfb-run dbus-run-session fakeroot sudo doas npx bunx uvx pipx cross-env env-cmd dotenv direnv source .";
 
 /// Programs that run what any of their words or their input say, and words of others that do. The lists only guard
 /// `--allow-command` and what a refusal proposes.
@@ -124,12 +124,12 @@ const RUNNERS: &str = "nu xonsh elvish pwsh powershell busybox toybox ld.so cuec
      su runuser script rlwrap watch entr xargs parallel ssh sshpass bwrap firejail R tclsh wish expect \
      osascript jshell scala ghc ghci sbcl clojure guile racket ocaml elixir octave make gmake gdb lldb vi vim nvim view ex ed emacs \
      emacsclient psql mysql sqlite sqlite3 at batch crontab m4 bc dc awk gawk mawk nawk sed gsed jq \
-     runner foreach config submodule filter-branch timeit pdb runpy doctest cProfile IPython send-command run-command difftool pkg \
+     pnpm nodemon zx start-server-and-test flock chrt taskset setarch faketime catch rustup rustc scp sftp apt-get apt profile trace unittest pydoc runner foreach config submodule filter-branch timeit pdb runpy doctest cProfile IPython send-command run-command difftool pkg \
      console apply tinker eval mariadb mongosh duckdb redis-cli yq concurrently split just cross-env-shell swipl rails cmd wsl adb salt sem watchexec \
      fzf socat drush nim mlr ansible ansible-playbook cmake heroku conda cmd.exe";
 
 /// Programs that start others by an option or a word of their own.
-const STARTERS: &str = "find fd fdfind docker podman nerdctl docker-compose uv poetry pipenv rustup volta less man systemd-run";
+const STARTERS: &str = "find fd fdfind docker podman nerdctl docker-compose uv poetry pipenv volta less man systemd-run";
 
 /// Whether a program may start others or run its words, so that no flag lets it have data.
 pub(super) fn may_run(word: &str) -> bool {

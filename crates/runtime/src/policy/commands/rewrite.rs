@@ -2,7 +2,7 @@
 
 use super::super::environment;
 use super::super::executable_files::{decides_when_written, is_hidden_config};
-use super::super::source::{is_in, reference};
+use super::super::source::{is_in, reference, value_name};
 use super::programs;
 use super::scanner::{ADDED, DATA, SimpleCommand, Source, Word, is_name, scan};
 use super::variables::named;
@@ -49,7 +49,7 @@ pub(super) fn proposal(text: &Text, env: &[(String, Text)]) -> String {
         format!(" (`{}`)", read.replace("{}", name))
     });
     format!(
-        "pass the value in the environment, \"env\": {{ {pairs} }}, and let the program read it there{read}"
+        "pass the value in the environment, \"env\": {{ {pairs} }}, and write `\"${{{name}}}\"` in its place where that is no code, or let the program read it there{read}"
     )
 }
 
@@ -127,13 +127,7 @@ fn in_braces(text: &Text) -> String {
 fn variable_names(source: &Source<'_>, taken: &Variables) -> Vec<String> {
     let is_same = |one: &Piece, other: &Piece| one.reference == other.reference;
     named(&source.data, is_same, |piece, names| {
-        let path = piece.reference.as_deref().unwrap_or_default();
-        let path = path.split('|').next().unwrap_or_default();
-        let mut parts = path.split(['.', '[', ']', ' ']);
-        let last = parts.rfind(|part| !part.is_empty()).unwrap_or_default();
-        let plain = last.to_ascii_uppercase();
-        let plain = plain.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
-        let mut name = format!("VALUE_{plain}");
+        let mut name = value_name(piece);
         if environment::is_obeyed(&name) {
             name.push_str("_1");
         }
@@ -164,11 +158,12 @@ fn rewritten(source: &Source<'_>, names: &[String]) -> Option<String> {
         let made = || made.clone().map(|to| &to.target);
         let makes = words().any(|word| is(word, "tee cp mv"));
         let starts_file = words().take(1).any(|first| first.text.contains('/'));
-        let is_open = |word: &Word| word.is_open;
+        // What is assigned is not split.
+        let is_open = |word: &Word| word.is_open && assigned(word).is_none();
         if may_run_data(command)
             // `git $words`: a variable that is set here may be options or several words.
             || (sets && words().any(is_open))
-            || words().any(|word| word.is_split && word.has_data_inside)
+            || words().any(|word| word.is_split && word.has_data_inside && assigned(word).is_none())
             || (has_made_file && (starts_file || words().any(names_runner)))
             || made().any(has_data)
             || made().chain(words().filter(|_| makes)).any(decides)
@@ -208,7 +203,12 @@ fn may_run_data(command: &SimpleCommand) -> bool {
         // It runs nothing, but each line or item is meant, and a variable in quotes is one word.
         "for" => return behind.iter().any(has_data),
         // Bash evaluates what is a number there, also by the name of a variable.
-        "test" | "[" => return has("-v") || behind.iter().any(|word| word.is_open),
+        "test" | "[" => {
+            let is_operand = |word: &&Word| !is(word, "] !");
+            let operands: Vec<&Word> = behind.iter().filter(is_operand).collect();
+            let is_operator = operands.len() == 2 && has_data(operands[0]);
+            return has("-v -a -o") || is_operator || behind.iter().any(|word| word.is_open);
+        }
         "[[" => return has("-v -R -eq -ne -lt -le -gt -ge"),
         "printf" => return has("-v") || behind.first().is_some_and(has_data),
         "read" | "unset" | "export" | "readonly" => {
@@ -225,6 +225,7 @@ fn may_run_data(command: &SimpleCommand) -> bool {
         name if is_in(BUILTINS, name) => return true,
         _ => {}
     }
+    let is_plain = !programs::is_launcher(program);
     let is_container = is(first, "docker podman nerdctl kubectl docker-compose");
     let gets_data = reads || behind.iter().any(has_data);
     let runs = |at: usize| {
@@ -233,7 +234,7 @@ fn may_run_data(command: &SimpleCommand) -> bool {
         // `npm run`, `docker exec`, `bun x`
         let launches = is(word, "run exec") || (at == 1 && is(word, "x dlx"));
         match () {
-            () if at > 0 && (is_it(SUBCOMMANDS) || is(word, ".")) => false,
+            () if at > 0 && is_plain && (is_it(SUBCOMMANDS) || is(word, ".")) => false,
             () if launches => !starts_known(&words[at + 1..], 1 + usize::from(is_container)),
             () if programs::is_launcher(word.beginning()) => !starts_known(&words[at + 1..], 1),
             () if is_it(FILTERS) => words[at..].iter().any(|word| {
@@ -245,7 +246,12 @@ fn may_run_data(command: &SimpleCommand) -> bool {
     };
     // The options of programs that may get data are no code.
     let listed = programs::find(program);
-    let is_known = |option: &str| listed.is_some_and(|listed| listed.option(option).is_some());
+    let is_known = |option: &str| {
+        // The branch of `git switch -c`, behind its subcommand.
+        let is_branch =
+            option == "-c" && program == "git" && behind.first().is_some_and(|it| is(it, "switch"));
+        is_branch || listed.is_some_and(|listed| listed.option(option).is_some())
+    };
     (0..words.len()).any(|at| runs(at) || (at > 0 && is_code(&words[at - 1], &words[at], is_known)))
         || (reads && has("-") && (is_container || is(first, "curl")))
 }
@@ -274,13 +280,15 @@ fn starts_known(words: &[Word], n_operands: usize) -> bool {
 
 /// Whether data in a word may be code: the value of an option for it, or the name of a file behind a `@`.
 fn is_code(before: &Word, word: &Word, is_known: impl Fn(&str) -> bool) -> bool {
-    const CODE: &str = "exec toolexec execute eval extcmd cmd command call script askpass sh rsh ssh shell hook editor pager pack program \
+    const CODE: &str = "exec execdir ok okdir toolexec execute eval extcmd cmd command call script askpass sh rsh ssh shell hook editor pager pack program \
          engine provider renderer print jq template expression action plugin module require import load init config proxy wrapper \
-         entrypoint pre preview";
-    const LETTERS: &str = "c d e u x z B I K O P S T X";
+         entrypoint pre preview reporter parser rulesdir override";
+    const LETTERS: &str = "c d e p r u x z B E I K O P S T X";
     let mut parts = word.text.split([DATA, ADDED]);
     match has_data(word) {
-        true if parts.any(|part| part.ends_with(['@', '<'])) => return true,
+        true if parts.any(|part| part == "@" || part.ends_with("=@") || part.ends_with("=<")) => {
+            return true;
+        }
         true => {}
         false => return false,
     }
@@ -289,14 +297,13 @@ fn is_code(before: &Word, word: &Word, is_known: impl Fn(&str) -> bool) -> bool 
         true => start,
         false => before.literal().unwrap_or_default(),
     };
-    match option.strip_prefix("--") {
-        _ if !option.starts_with('-') || matches!(option, "-" | "--") || is_known(option) => false,
-        None if option.len() <= 4 => is_in(LETTERS, &option[option.len() - 1..]),
-        long => long
-            .unwrap_or(&option[1..])
-            .split(['-', '.'])
-            .any(|part| is_in(CODE, part)),
+    if !option.starts_with('-') || matches!(option, "-" | "--") || is_known(option) {
+        return false;
     }
+    let last = option.chars().next_back().unwrap_or_default().to_string();
+    let is_short = !option.starts_with("--") && option.len() <= 3;
+    let mut parts = option.trim_start_matches('-').split(['-', '.']);
+    (is_short && is_in(LETTERS, &last)) || parts.any(|part| is_in(CODE, part))
 }
 
 /// Whether a text can be the name of a program or of a file that is run.

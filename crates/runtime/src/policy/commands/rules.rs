@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::paths::Places;
-use super::super::source::{ends_with_line, is_in, line_end_help, name};
+use super::super::source::{LINE_ENDS, ends_with_line, is_in, line_end_help, name};
 use super::super::{Refusal, RefusalKind};
 use super::CommandLists;
 use super::programs::{self, Operands, Program};
@@ -289,9 +289,17 @@ impl Rules<'_> {
                 return self
                     .deny_data(word, "has a `=`, backslash or `@/`, which `awk` would read");
             }
-            // To `jq`, a value is a text like any other.
-            if name != "jq" {
+            // `jq` makes texts of values, of which one of several lines is meant as it is.
+            let has_lines =
+                |piece: &Piece| piece.text.trim_end_matches(LINE_ENDS).contains(LINE_ENDS);
+            if name != "jq" || !self.data(word).any(has_lines) {
                 self.check_line_end(name, word)?;
+            }
+            if is_grep && self.data(word).any(has_lines) {
+                return self.deny_data(
+                    word,
+                    "has several lines, each of which `grep` would look for",
+                );
             }
             let is_value = !values.is_empty() && word.is_quoted && !word.expands;
             if gets_data && !is_value {

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::super::source::{is_in, is_integer};
-use super::{Kind, Refusal, Script, reference, refusal};
+use super::super::source::{is_in, is_integer, value_name};
+use super::{Kind, Refusal, Script, ScriptShape, reference, refusal};
 
 /// Names, when a mention of one is harmless, and what to write instead.
 type Rule = (
@@ -60,7 +60,7 @@ const RULES: &[Rule] = &[
     (
         "setAttribute",
         |script, name| script.names_attribute(name),
-        "write the name of one attribute, of one that is no handler and no URL; for a handler, use `addEventListener` with a function",
+        HAND_OVER,
     ),
     (
         "setTimeout setInterval",
@@ -87,9 +87,10 @@ const RULES: &[Rule] = &[
     ),
 ];
 
-const HAND_OVER: &str = "give the page the value in a step of its own, `() => { window.VALUE = REFERENCE }`, and use `window.VALUE` in the next one: what happens to it there is your decision";
+/// Stands for how the value is handed over.
+const HAND_OVER: &str = "HAND_OVER";
 
-const SENT: &str = "Playwright sends a function to the page without what is around it: pass data as its argument, `evaluate(value => …, REFERENCE)`";
+const SENT: &str = "Playwright sends a function to the page without what is around it: pass data as its argument, `page.evaluate(value => …, REFERENCE)`, for a locator behind the element, `evaluate((element, value) => …, REFERENCE)`";
 
 /// Words for a window, whose members are global.
 const WINDOWS: &str = "window globalThis self top parent frames this defaultView contentWindow";
@@ -105,7 +106,7 @@ struct Name<'a> {
 }
 
 impl<'text> Script<'text> {
-    pub(super) fn check_mentions(&self) -> Result<(), Refusal> {
+    pub(super) fn check_mentions(&self, shape: ScriptShape) -> Result<(), Refusal> {
         let source = reference(self.data[0].piece);
         for index in 0..self.tokens.len() {
             let broken = self.name(index).and_then(|name| {
@@ -131,9 +132,30 @@ impl<'text> Script<'text> {
             let message = format!(
                 "the script with the data of `{source}` uses {what}, which can run text as code"
             );
+            let help = help.replace(HAND_OVER, &self.hand_over(shape));
             return Err(refusal(message, help.replace("REFERENCE", &source)));
         }
         Ok(())
+    }
+
+    /// How the page gets the value by a step of its own, in the form that the tool takes.
+    fn hand_over(&self, shape: ScriptShape) -> String {
+        let name = format!("window.{}", value_name(self.data[0].piece));
+        let is_page = |at: usize| self.at(at) == "page" && self.at(at + 1) == ".";
+        let step = match shape {
+            _ if (0..self.tokens.len()).any(is_page) => {
+                format!(
+                    "async (page) => {{ await page.evaluate(value => {{ {name} = value }}, REFERENCE) }}"
+                )
+            }
+            ScriptShape::Program => format!("{name} = REFERENCE"),
+            ScriptShape::Function | ScriptShape::Condition => {
+                format!("() => {{ {name} = REFERENCE }}")
+            }
+        };
+        format!(
+            "give the page the value in a step of its own, `{step}`, and use `{name}` in the next one, in the page: what happens to it there is your decision"
+        )
     }
 
     /// The name that a token is: a word, or a string in brackets, as in `window["eval"]`.

@@ -36,6 +36,11 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
             "write the script literally, and use the reference as a value in it",
         ));
     }
+    let is_taken = |piece: &Piece| piece.origin.is_trusted() && piece.text.contains("__cuecard_");
+    if text.pieces().iter().any(is_taken) {
+        let message = "the script has a name that begins with `__cuecard_`, as those of data do";
+        return Err(refusal(message.to_owned(), "choose another name"));
+    }
     let (mut code, mut data) = (String::new(), Vec::new());
     for piece in text.pieces() {
         let start = code.len();
@@ -59,7 +64,7 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
     let script = Script { text, tokens, data };
     script.check_places()?;
     // Numbers are no exception: one can be an address (`http://2130706433/`).
-    script.check_mentions()?;
+    script.check_mentions(shape)?;
     Ok(script.bound(shape))
 }
 

@@ -340,7 +340,7 @@ fn a_script_that_makes_code_of_values_gets_none() {
     ] {
         let help = refused(template).help;
         assert!(
-            help.ends_with("pass data as its argument, `evaluate(value => …, {{a.b}})`"),
+            help.contains("pass data as its argument, `page.evaluate(value => …, {{a.b}})`"),
             "{help}"
         );
     }
@@ -501,6 +501,45 @@ fn where_the_script_cannot_be_read_it_is_refused() {
             "{template}"
         );
     }
+}
+
+#[test]
+fn the_value_is_handed_over_as_the_tool_takes_it() {
+    let help = |template: &str, shape| {
+        let text = text(template, &[("a.b", "x")]);
+        bind(&text, shape).expect_err(template).help
+    };
+    for (template, shape, step) in [
+        (
+            "() => { a.href = {{a.b}} }",
+            ScriptShape::Function,
+            "`() => { window.VALUE_B = {{a.b}} }`",
+        ),
+        (
+            "a.href = {{a.b}}",
+            ScriptShape::Program,
+            "`window.VALUE_B = {{a.b}}`",
+        ),
+        (
+            "a.setAttribute('href', {{a.b}})",
+            ScriptShape::Program,
+            "`window.VALUE_B = {{a.b}}`",
+        ),
+        (
+            "async (page) => { await page.setContent({{a.b}}) }",
+            ScriptShape::Program,
+            "`async (page) => { await page.evaluate(value => { window.VALUE_B = value }, {{a.b}}) }`",
+        ),
+    ] {
+        assert!(
+            help(template, shape).contains(step),
+            "{}",
+            help(template, shape)
+        );
+        let step = step.trim_matches('`');
+        bind(&text(step, &[("a.b", "x")]), shape).expect(step);
+    }
+    assert!(program("const __cuecard_1 = 1; f({{a.b}})", &[("a.b", "x")]).is_err());
 }
 
 #[test]
