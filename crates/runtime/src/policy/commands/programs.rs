@@ -124,7 +124,7 @@ const RUNNERS: &str = "nu xonsh elvish pwsh powershell busybox toybox ld.so cuec
      su runuser script rlwrap watch entr xargs parallel ssh sshpass bwrap firejail R tclsh wish expect \
      osascript jshell scala ghc ghci sbcl clojure guile racket ocaml elixir octave make gmake gdb lldb vi vim nvim view ex ed emacs \
      emacsclient psql mysql sqlite sqlite3 at batch crontab m4 bc dc awk gawk mawk nawk sed gsed jq \
-     pnpm nodemon zx start-server-and-test flock chrt taskset setarch faketime catch rustup rustc scp sftp apt-get apt profile trace unittest pydoc runner foreach config submodule filter-branch timeit pdb runpy doctest cProfile IPython send-command run-command difftool pkg \
+     pnpm pnpx slogin plink dbclient autossh pee pm2 latexmk sbt powershell.exe pwsh.exe nodemon zx start-server-and-test flock chrt taskset setarch faketime catch rustup rustc scp sftp apt-get apt profile trace unittest pydoc runner foreach config submodule filter-branch timeit pdb runpy doctest cProfile IPython send-command run-command difftool pkg \
      console apply tinker eval mariadb mongosh duckdb redis-cli yq concurrently split just cross-env-shell swipl rails cmd wsl adb salt sem watchexec \
      fzf socat drush nim mlr ansible ansible-playbook cmake heroku conda cmd.exe";
 

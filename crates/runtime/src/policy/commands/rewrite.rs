@@ -282,7 +282,7 @@ fn starts_known(words: &[Word], n_operands: usize) -> bool {
 fn is_code(before: &Word, word: &Word, is_known: impl Fn(&str) -> bool) -> bool {
     const CODE: &str = "exec execdir ok okdir toolexec execute eval extcmd cmd command call script askpass sh rsh ssh shell hook editor pager pack program \
          engine provider renderer print jq template expression action plugin module require import load init config proxy wrapper \
-         entrypoint pre preview reporter parser rulesdir override";
+         entrypoint pre preview reporter parser rulesdir override vettool settings kubeconfig";
     const LETTERS: &str = "c d e p r u x z B E I K O P S T X";
     let mut parts = word.text.split([DATA, ADDED]);
     match has_data(word) {

@@ -280,10 +280,10 @@ impl Rules<'_> {
         let (mut is_behind_options, mut count) = (false, 0);
         for word in words {
             let start = word.beginning();
-            // An operand with a `=` sets a variable as `-v name=…` does, in which escapes are read.
-            let is_read = |text: &str| match start.contains('=') {
-                true => text.contains('\\') || text.starts_with("@/"),
-                false => text.contains('='),
+            // An operand with a `=` sets a variable as `-v name=…` does. Escapes are read there and behind `-F`.
+            let is_read = |text: &str| {
+                let is_operand = !start.contains('=') && text.contains('=');
+                is_operand || text.contains('\\') || text.starts_with("@/")
             };
             if name.ends_with("awk") && self.data(word).any(|piece| is_read(&piece.text)) {
                 return self

@@ -276,6 +276,7 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("printf \"D\\n\"", "it's"),
         ("echo ~/D", "x"),
         ("awk -v x=D 1 f", "a\\nb"),
+        ("awk -F D 1 f", "\\x41"),
         ("printf \"$(echo D)\" x", "x"),
         ("test -v D", "a[$(x)]"),
         ("[ D D ]", "-v"),

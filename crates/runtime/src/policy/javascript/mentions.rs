@@ -20,17 +20,18 @@ const RULES: &[Rule] = &[
     (
         "eval Function import require Reflect insertAdjacentHTML setHTMLUnsafe createContextualFragment srcdoc setContent \
          setAttributeNS setAttributeNode getAttributeNode createAttribute execCommand parseFromString defineProperty \
-         defineProperties importScripts Worker SharedWorker with addModule globalEval write writeln assign navigate jQuery",
+         defineProperties importScripts Worker SharedWorker with addModule globalEval write writeln assign navigate jQuery \
+         attributes serviceWorker baseVal newCDPSession createCDPSession",
         |_, _| false,
         HAND_OVER,
     ),
     (
-        "innerHTML outerHTML href src action formAction location",
+        "innerHTML outerHTML href src action formAction location data content",
         |script, name| !script.is_set(name),
         HAND_OVER,
     ),
     (
-        "host hostname protocol port",
+        "host hostname protocol port pathname search hash",
         |script, name| name.owner != "location" || !script.is_set(name),
         HAND_OVER,
     ),
@@ -44,8 +45,14 @@ const RULES: &[Rule] = &[
         },
         HAND_OVER,
     ),
+    // Only a class has one.
     (
-        "constructor attr prop",
+        "constructor",
+        |script, name| !name.is_member && script.at(name.after) == "(",
+        HAND_OVER,
+    ),
+    (
+        "attr prop",
         |script, name| !name.is_member || script.at(name.after) != "(",
         HAND_OVER,
     ),
@@ -68,7 +75,7 @@ const RULES: &[Rule] = &[
         "write `setTimeout(() => …)`, with the reference as a value in the function",
     ),
     (
-        "evaluate evaluateHandle evaluateAll waitForFunction addInitScript addScriptTag",
+        "evaluate evaluateHandle evaluateAll evaluateOnNewDocument waitForFunction addInitScript addScriptTag",
         |script, name| name.owner == "document" || !script.has_data(name.after, 0),
         SENT,
     ),
@@ -80,9 +87,7 @@ const RULES: &[Rule] = &[
     // jQuery takes texts for HTML.
     (
         "$",
-        |script, name| {
-            (name.is_member && !is_in(WINDOWS, name.owner)) || script.at(name.after) != "("
-        },
+        |_, name| name.is_member && !is_in(WINDOWS, name.owner),
         HAND_OVER,
     ),
 ];

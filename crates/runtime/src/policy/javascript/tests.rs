@@ -465,6 +465,17 @@ fn what_runs_text_by_another_way_is_refused_too() {
         "document.body.append(...new DOMParser().parseFromString({{a.b}}, 'text/html').body.childNodes)",
         "e.getAttributeNode('onclick').value = {{a.b}}",
         "navigation.navigate({{a.b}})",
+        "$.getScript({{a.b}})",
+        "const {constructor: C} = () => {}; C({{a.b}})()",
+        "const {constructor} = () => {}; constructor({{a.b}})()",
+        "navigator.serviceWorker.register({{a.b}})",
+        "document.querySelector('object').data = {{a.b}}",
+        "a.href.baseVal = {{a.b}}",
+        "a.attributes.href.value = {{a.b}}",
+        "meta.content = {{a.b}}",
+        "page.evaluateOnNewDocument({{a.b}})",
+        "const c = await page.context().newCDPSession(page); c.send('Runtime.evaluate', {expression: {{a.b}}})",
+        "location.search = {{a.b}}",
     ] {
         refused(template);
     }
