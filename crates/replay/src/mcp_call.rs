@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use cuecard_source::diagnostic::{Severity, did_you_mean};
 use cuecard_source::json::is_large_integer;
-use cuecard_source::value::{Mark, Origin, Value, cut, push_pointer};
+use cuecard_source::value::{Mark, Value, cut, push_pointer};
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
 use regex::Regex;
 use serde_json::{Map, Value as Json, json};
@@ -305,19 +305,7 @@ fn fitted(
 ) -> Result<Map<String, Json>, Failure> {
     let fitted = fit(arguments, &info.input_schema, &params.marks);
     record_warnings(&fitted.converted, recorder);
-    // What a scenario or a server calls a text is one.
-    let is_from_command_line = |pointer: &str| {
-        params.marks.iter().any(|mark| {
-            mark.pointer == pointer
-                && mark.range.is_none()
-                && matches!(mark.origin, Origin::User | Origin::Secret)
-        })
-    };
-    let ambiguous = fitted.ambiguous.into_iter();
-    let mut unsettled = ambiguous
-        .filter(|(pointer, _)| is_from_command_line(pointer))
-        .map(|(_, message)| message)
-        .chain(fitted.refused);
+    let mut unsettled = fitted.unsettled.into_iter();
     let Some(first) = unsettled.next() else {
         return Ok(fitted.arguments);
     };

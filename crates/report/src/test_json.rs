@@ -14,8 +14,8 @@ use cuecard_judge::model::Severity;
 use cuecard_judge::{
     Evidence, JudgedAssertion, OutcomeStatus, TestResult, TestStatus, Totals, TraceSummary,
 };
+use cuecard_source::decode::schema_document;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::schema_document;
 use cuecard_trace::{Milliseconds, SCHEMA_VERSION};
 
 /// A result as the document of one test, with a newline at the end.

@@ -251,7 +251,7 @@ fn a_command_that_fails_says_so() {
             "cat replay.json; exit 1",
             "`/bin/sh` exited with exit code 1",
         ),
-        ("echo '{'", "is never closed"),
+        ("echo '{'", "unterminated object"),
     ] {
         let judged = one(&live(script), "hello", |_| {});
         assert_eq!(judged.problem, Some(Problem::CouldNotRun));

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use crate::diagnostic::{Code, Diagnostic, codes, did_you_mean};
 use crate::json::{Node, NodeKind, string_span};
 use crate::value::cut;
-use crate::value::fields::{self, Field};
 use crate::yaml::{AmbiguousScalar, Yaml11Type};
 use crate::{SourceFile, Span};
 
@@ -41,7 +40,6 @@ pub struct Reader<'a> {
     pub n_patterns: usize,
     /// The pointers to the items of lists that stand elsewhere in the document, by their places.
     pub moved: Option<&'a HashMap<Span, String>>,
-    slips: Vec<Typo>,
 }
 
 /// Whether a key of this name asserts something, or holds something back: without it, more passes or happens than was
@@ -61,13 +59,6 @@ pub(crate) fn asserts(name: &str) -> bool {
                 | "available"
                 | "redact_fields"
         )
-}
-
-/// A key that stands in for a required one which is missing: one finding, reported with the missing one.
-struct Typo {
-    object: Span,
-    wanted: &'static str,
-    key_span: Span,
 }
 
 /// An object of the file with the pointer to it.
@@ -143,7 +134,6 @@ impl<'a> Reader<'a> {
             is_yaml: false,
             n_patterns: 0,
             moved: None,
-            slips: Vec::new(),
         }
     }
 
@@ -153,9 +143,17 @@ impl<'a> Reader<'a> {
         self.doubts = doubts.into();
     }
 
-    /// If the text is YAML, the parts of it that may have been meant otherwise.
-    pub fn yaml(&self) -> Option<&Rc<[AmbiguousScalar]>> {
-        self.is_yaml.then_some(&self.doubts)
+    /// A reader of the same text that has found nothing yet.
+    pub(crate) fn without_findings(&self) -> Self {
+        Self {
+            source: self.source,
+            diagnostics: Vec::new(),
+            format: self.format,
+            doubts: Rc::clone(&self.doubts),
+            is_yaml: self.is_yaml,
+            n_patterns: self.n_patterns,
+            moved: self.moved,
+        }
     }
 
     /// The format that is read.
@@ -183,7 +181,10 @@ impl<'a> Reader<'a> {
 
     /// The parts of a value that other readers of YAML would take otherwise.
     pub fn doubts_in(&self, span: Span) -> &[AmbiguousScalar] {
-        doubts_in(&self.doubts, span)
+        let doubts = &self.doubts;
+        let start = doubts.partition_point(|doubt| doubt.span.start < span.start);
+        let end = doubts.partition_point(|doubt| doubt.span.start < span.end);
+        doubts.get(start..end).unwrap_or_default()
     }
 
     /// Warns about the parts of a value that other readers of YAML would take otherwise; `help` says what to do.
@@ -253,7 +254,7 @@ impl<'a> Reader<'a> {
         self.diagnostics.last_mut().expect("one was just pushed")
     }
 
-    /// A field that must be there. The keys of the object were looked at before, so that a mistyped one is known.
+    /// A field that must be there.
     pub fn required<'n>(
         &mut self,
         object: Object<'n>,
@@ -263,27 +264,18 @@ impl<'a> Reader<'a> {
     ) -> Option<&'n Node> {
         let found = self.get(object, key);
         if found.is_none() {
-            let slip = self.slip(object, key).map(|at| self.slips.swap_remove(at));
-            let at = slip.as_ref().map_or_else(
-                || first_character(self.source, object.node.span),
-                |slip| slip.key_span,
-            );
-            let pointer = object.child_pointer(key);
+            let at = first_character(self.source, object.node.span);
             let code = self.format.missing;
             let diagnostic = self.error(code, at, format!("{whose} has no `{key}`"));
-            diagnostic.pointer = Some(pointer);
-            match slip {
-                Some(_) => diagnostic.label = Some(format!("did you mean `{key}`?")),
-                None => diagnostic.help = Some(format!("add {example}")),
-            }
+            diagnostic.pointer = Some(object.child_pointer(key));
+            diagnostic.help = Some(format!("add {example}"));
         }
         found
     }
 
     /// Reports a value whose type is not the wanted one, such as `a string`.
     pub fn wrong_type(&mut self, node: &Node, pointer: &str, what: &str, wanted: &str) {
-        let doubts = self.is_yaml.then_some(&*self.doubts);
-        let help = type_help(self.source, doubts, node, wanted == "a string");
+        let help = self.type_help(node, wanted == "a string");
         let code = self.format.wrong_type;
         let diagnostic = self.error(
             code,
@@ -292,6 +284,28 @@ impl<'a> Reader<'a> {
         );
         diagnostic.pointer = Some(pointer.to_owned());
         diagnostic.help = help;
+    }
+
+    /// What to write instead of a value of another type, where YAML has a trap there.
+    pub(crate) fn type_help(&self, node: &Node, wants_text: bool) -> Option<String> {
+        if !self.is_yaml {
+            return None;
+        }
+        if wants_text && matches!(node.kind, NodeKind::Number(_) | NodeKind::Bool(_)) {
+            let written = cut(self.source.slice(node.span), 40);
+            return Some(format!("put it in quotes: \"{written}\""));
+        }
+        let doubt = self.doubts_in(node.span).first();
+        let doubt = doubt.filter(|doubt| doubt.span == node.span);
+        doubt.map(|doubt| instead(doubt.taken_for))
+    }
+
+    /// A key with its sign, as the text has keys.
+    pub(crate) fn written_key(&self, key: &str) -> String {
+        match self.is_yaml {
+            true => format!("`{key}: …`"),
+            false => format!("`\"{key}\": …`"),
+        }
     }
 
     /// The text of an optional field.
@@ -313,145 +327,6 @@ impl<'a> Reader<'a> {
         }
         node.as_str()
     }
-
-    /// The truth of an optional field.
-    pub fn flag(&mut self, object: Object<'_>, key: &str, what: &str) -> Option<bool> {
-        let node = self.get(object, key)?;
-        match node.kind {
-            NodeKind::Bool(flag) => Some(flag),
-            _ => {
-                self.wrong_type(node, &object.child_pointer(key), what, "true or false");
-                None
-            }
-        }
-    }
-
-    /// One of several words of an optional field.
-    pub fn one_of<T: Copy>(
-        &mut self,
-        object: Object<'_>,
-        key: &str,
-        what: &str,
-        words: &[(&str, T)],
-    ) -> Option<T> {
-        let (text, node) = self.text(object, key, what)?;
-        let found = words.iter().find(|(word, _)| *word == text);
-        if found.is_none() {
-            let listed: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-            let pointer = object.child_pointer(key);
-            let proposal = did_you_mean(text, words.iter().map(|(word, _)| *word));
-            let code = self.format.value;
-            let diagnostic = self.error(
-                code,
-                node.span,
-                format!("{what} is {}, not `{}`", either(&listed), cut(text, 40)),
-            );
-            diagnostic.pointer = Some(pointer);
-            diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
-        }
-        found.map(|(_, value)| *value)
-    }
-
-    /// Warns about keys that nothing reads, and refuses one that is nearly the name of a key that asserts something: a run
-    /// would pass without it. Keys for other tools (`$schema`, `_…`, `x-…`) pass.
-    pub fn unknown_keys(
-        &mut self,
-        object: Object<'_>,
-        fields: &'static [Field],
-        more: &[&'static str],
-        whose: &str,
-    ) {
-        let code = self.format.unknown;
-        self.each_unknown_key(object, fields, more, |reader, key, span, proposal| {
-            let message = format!("unknown key `{key}` in {whose}");
-            match proposal.is_some_and(asserts) {
-                true => reader.error(code, span, message),
-                false => reader.warning(code, span, message),
-            }
-        });
-    }
-
-    fn each_unknown_key(
-        &mut self,
-        object: Object<'_>,
-        fields: &'static [Field],
-        more: &[&'static str],
-        report: impl for<'r> Fn(&'r mut Self, &str, Span, Option<&str>) -> &'r mut Diagnostic,
-    ) {
-        for member in object.node.members() {
-            let key = member.key.as_str();
-            if fields.iter().any(|field| field.name == key) || more.contains(&key) || is_custom(key)
-            {
-                continue;
-            }
-            let names = fields::names(fields).into_iter();
-            let proposal = meant_key(key, names.chain(more.iter().copied()));
-            if self.is_slip(object, fields, proposal, member.key_span) {
-                continue;
-            }
-            let pointer = object.child_pointer(key);
-            let diagnostic = report(self, key, member.key_span, proposal);
-            diagnostic.pointer = Some(pointer);
-            diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
-            if proposal.is_none() {
-                diagnostic.help = Some(CUSTOM_KEY.to_owned());
-            }
-        }
-    }
-
-    /// Whether a key is left to [`Reader::required`], which reports it with the missing one it was meant to be.
-    fn is_slip(
-        &mut self,
-        object: Object<'_>,
-        fields: &'static [Field],
-        proposal: Option<&str>,
-        key_span: Span,
-    ) -> bool {
-        let Some(field) = fields
-            .iter()
-            .find(|field| field.required && Some(field.name) == proposal)
-        else {
-            return false;
-        };
-        if self.slip(object, field.name).is_some() || object.get(field.name).is_some() {
-            return false;
-        }
-        self.slips.push(Typo {
-            object: object.node.span,
-            wanted: field.name,
-            key_span,
-        });
-        true
-    }
-
-    fn slip(&self, object: Object<'_>, wanted: &str) -> Option<usize> {
-        self.slips
-            .iter()
-            .position(|slip| slip.object == object.node.span && slip.wanted == wanted)
-    }
-}
-
-fn doubts_in(doubts: &[AmbiguousScalar], span: Span) -> &[AmbiguousScalar] {
-    let start = doubts.partition_point(|doubt| doubt.span.start < span.start);
-    let end = doubts.partition_point(|doubt| doubt.span.start < span.end);
-    doubts.get(start..end).unwrap_or_default()
-}
-
-/// What to write instead of a value of another type, where YAML has a trap there.
-pub(crate) fn type_help(
-    source: &SourceFile,
-    yaml: Option<&[AmbiguousScalar]>,
-    node: &Node,
-    wants_text: bool,
-) -> Option<String> {
-    let doubts = yaml?;
-    if wants_text && matches!(node.kind, NodeKind::Number(_) | NodeKind::Bool(_)) {
-        let written = cut(source.slice(node.span), 40);
-        return Some(format!("put it in quotes: \"{written}\""));
-    }
-    let doubt = doubts_in(doubts, node.span).first();
-    let doubt = doubt.filter(|doubt| doubt.span == node.span);
-    doubt.map(|doubt| instead(doubt.taken_for))
 }
 
 /// What to write instead of a text that was meant otherwise.

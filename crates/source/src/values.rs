@@ -3,8 +3,10 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
+use referencing::meta;
 use regex::Regex;
 use serde::Deserializer;
+use serde_json::Map;
 use serde_json_path::JsonPath;
 
 use super::reader::{Reader, found};
@@ -96,54 +98,24 @@ pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<
             Some((path, singular))
         }
         Err(error) => {
-            let at = error.position().min(text.len());
-            let at = (0..=at)
-                .rev()
-                .find(|&at| text.is_char_boundary(at))
-                .unwrap_or(0);
-            let end = text[at..]
-                .chars()
-                .next()
-                .map_or(at, |character| at + character.len_utf8());
-            let span = if at == end {
-                node.span
-            } else {
-                reader.part(node, at..end)
+            let at = text.floor_char_boundary(error.position());
+            let span = match text[at..].chars().next() {
+                Some(first) => reader.part(node, at..at + first.len_utf8()),
+                None => node.span,
             };
-            let starts_at_result = text.trim_start().starts_with('$');
-            let message = match text.trim() {
-                "" => "the path is empty".to_owned(),
-                _ if starts_at_result => {
-                    // Where the library has no word for it, its place must do.
-                    let reason = match error.message().rsplit(", ").next() {
-                        None | Some("parser error") => "unexpected text from here on",
-                        Some(reason) => reason,
-                    };
-                    format!("`{}` is not a valid JSONPath: {reason}", cut(text, 100))
-                }
-                _ => format!(
-                    "`{}` is not a valid JSONPath: it must start with `$`",
-                    cut(text, 100)
-                ),
+            // Where the library has no word for it, its place must do.
+            let reason = match error.message().rsplit(", ").next() {
+                None | Some("parser error") => "unexpected text from here on",
+                Some(reason) => reason,
             };
-            let span = if starts_at_result { span } else { node.span };
+            let message = format!("`{}` is not a valid JSONPath: {reason}", cut(text, 100));
+            let help = match with_quotes(text, at) {
+                Some(quoted) => format!("a name with a `-` needs brackets and quotes: {quoted}"),
+                None => "a JSONPath starts at the result, which is `$`: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]".to_owned(),
+            };
             let diagnostic = reader.error(reader.format().path, span, message);
             diagnostic.pointer = Some(pointer.to_owned());
-            let rest = text.trim().trim_start_matches('.');
-            diagnostic.help = Some(if let Some(quoted) = with_quotes(text, at) {
-                format!("a name with a `-` needs brackets and quotes: {quoted}")
-            } else if starts_at_result {
-                "examples: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]"
-                    .to_owned()
-            } else if rest.is_empty() {
-                "the whole result is \"$\"".to_owned()
-            } else {
-                let dot = if rest.starts_with('[') { "" } else { "." };
-                format!(
-                    "a JSONPath starts at the result, which is `$`: \"${dot}{}\"",
-                    cut(rest, 100)
-                )
-            });
+            diagnostic.help = Some(help);
             None
         }
     }
@@ -351,76 +323,33 @@ const OF_SCHEMAS: &[&str] = &[
 ];
 
 /// The keywords of JSON Schema, drafts 4 to 2020-12, and what OpenAPI adds.
-const KEYWORDS: &[&str] = &[
-    "$anchor",
-    "$comment",
-    "$defs",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$id",
-    "$recursiveAnchor",
-    "$recursiveRef",
-    "$ref",
-    "$schema",
-    "$vocabulary",
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "contains",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "default",
-    "definitions",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "deprecated",
-    "description",
-    "discriminator",
-    "else",
-    "enum",
-    "example",
-    "examples",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "externalDocs",
-    "format",
-    "id",
-    "if",
-    "items",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minContains",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "nullable",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "prefixItems",
-    "properties",
-    "propertyNames",
-    "readOnly",
-    "required",
-    "then",
-    "title",
-    "type",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "uniqueItems",
-    "writeOnly",
-    "xml",
-];
+static KEYWORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let drafts = [
+        &meta::DRAFT4,
+        &meta::DRAFT7,
+        &meta::DRAFT201909_CORE,
+        &meta::DRAFT201909_APPLICATOR,
+        &meta::DRAFT201909_VALIDATION,
+        &meta::DRAFT202012_CORE,
+        &meta::DRAFT202012_APPLICATOR,
+        &meta::DRAFT202012_UNEVALUATED,
+        &meta::DRAFT202012_VALIDATION,
+        &meta::DRAFT202012_META_DATA,
+        &meta::DRAFT202012_CONTENT,
+    ];
+    let keywords = drafts
+        .into_iter()
+        .filter_map(|draft| draft["properties"].as_object());
+    let keywords = keywords.flat_map(Map::keys).map(String::as_str);
+    let of_openapi = [
+        "discriminator",
+        "example",
+        "externalDocs",
+        "nullable",
+        "xml",
+    ];
+    keywords.chain(of_openapi).collect()
+});
 
 /// The types that JSON Schema knows.
 const TYPES: &[&str] = &[

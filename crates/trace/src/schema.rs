@@ -5,8 +5,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, json};
 
 use super::{End, EventData, Header, SCHEMA_VERSION};
+use cuecard_source::decode::schema_document;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a trace of version 0.1: of a `.trace.json` document, and of each line of a
 /// `.jsonl` file.

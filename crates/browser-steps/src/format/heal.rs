@@ -14,19 +14,34 @@
 //! `patch` is a JSON Patch (RFC 6902), which other tools can apply too. `base` is the SHA-256 of the text of the steps
 //! that it fits; to any other text it is not applied. Nothing but selectors, fingerprints and indexes is ever changed.
 
+use json_patch::{Patch, PatchOperation, diff, patch};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
 
 use super::variables::references;
 use crate::model::Fingerprint;
+use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::{Language, read_document};
-use cuecard_source::value::patch::{Operation, apply, difference, read_patch};
+use cuecard_source::reader::{Format, Reader};
 use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, Span};
 
 /// The version that is written.
 pub const HEAL_VERSION: &str = "cuecard-heal/1";
+
+/// What a patch calls its mistakes.
+const HEAL_FORMAT: Format = Format {
+    missing: codes::BROWSER_HEAL,
+    wrong_type: codes::BROWSER_HEAL,
+    unknown: codes::BROWSER_UNKNOWN_KEY,
+    value: codes::BROWSER_HEAL,
+    path: codes::BROWSER_HEAL,
+    check: codes::BROWSER_HEAL,
+    null_is_absent: true,
+};
 
 /// What a step is known by: all that a patch may change of it.
 const MAY_CHANGE: &[&str] = &["selector", "selectors", "fingerprint", "index"];
@@ -61,49 +76,107 @@ impl HealedStep {
 }
 
 /// A patch that fits one text of steps.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealPatch {
-    /// The SHA-256 of the text that it fits, in hexadecimal.
+    /// Version of the format.
+    #[schemars(extend("const" = HEAL_VERSION))]
+    version: String,
+    /// The SHA-256 of the text of the steps that it fits, in hexadecimal.
     pub base: String,
-    /// `changes`: for people.
-    pub changes: Vec<Json>,
-    /// What is changed.
-    pub patch: Vec<Operation>,
-    /// What was not done, since an element may have another name by now: each is accepted by itself.
+    /// What is healed, for people.
+    #[serde(default)]
+    pub changes: Vec<HealedChange>,
+    /// What is changed: a JSON Patch (RFC 6902).
+    #[serde(deserialize_with = "operations")]
+    #[schemars(schema_with = "operations_schema")]
+    pub patch: Patch,
+    /// Elements that may have another name now: each is accepted by its step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renames: Vec<ProposedRename>,
 }
 
-/// What would make a step know an element under another name.
-#[derive(Debug, Clone, PartialEq)]
+/// A step whose element was healed, for people.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct HealedChange {
+    /// The id of the step.
+    pub step_id: String,
+    /// Its sentence.
+    pub description: String,
+    /// Why the element is taken for the one that was meant.
+    pub reason: String,
+}
+
+/// What would make a step know an element under another name: what was not done, since a person must accept it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProposedRename {
     /// The id of the step.
+    #[serde(rename = "stepId")]
     pub id: String,
-    /// The other keys of the file: for people.
-    pub told: Map<String, Json>,
-    /// What is changed, if a person says that it is the same element.
-    pub patch: Vec<Operation>,
+    /// Its sentence.
+    #[serde(default)]
+    pub description: String,
+    /// What the element has of the old one.
+    #[serde(default)]
+    pub reason: String,
+    /// The old name.
+    #[serde(default)]
+    pub from: String,
+    /// The new name.
+    #[serde(default)]
+    pub to: String,
+    /// What is changed once it is accepted.
+    #[serde(deserialize_with = "operations")]
+    #[schemars(schema_with = "operations_schema")]
+    pub patch: Patch,
+}
+
+/// Reads operations, which may change nothing but what elements are known by.
+fn operations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Patch, D::Error> {
+    by_hand(
+        deserializer,
+        Some(Patch::default()),
+        |reader, node, pointer| {
+            let message = match serde_json::from_value::<Patch>(node.to_value()) {
+                Err(error) => format!("`patch` is not a JSON Patch: {error}"),
+                Ok(patch) => match patch.iter().find(|operation| !is_allowed(operation)) {
+                    None => return Some(patch),
+                    Some(operation) => format!(
+                        "the patch would change `{}`, which does not identify an element",
+                        cut(operation.path().as_str(), 100)
+                    ),
+                },
+            };
+            reader.error_at(codes::BROWSER_HEAL, node.span, pointer, message);
+            None
+        },
+    )
+}
+
+fn operations_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "op": { "enum": ["test", "add", "remove", "replace"] },
+                "path": {
+                    "type": "string",
+                    "pattern": "^/testSteps/[0-9]+/(id$|(to/)?(selector|selectors|fingerprint|index)(/|$))",
+                },
+                "value": {},
+            },
+            "required": ["op", "path"],
+            "if": { "properties": { "op": { "const": "remove" } } },
+            "else": { "required": ["value"] },
+        },
+    })
 }
 
 impl HealPatch {
     /// The file as it is written: indented, with a line end.
     pub fn to_text(&self) -> String {
-        let operations =
-            |patch: &[Operation]| -> Vec<Json> { patch.iter().map(Operation::to_json).collect() };
-        let mut file = json!({
-            "version": HEAL_VERSION,
-            "base": self.base,
-            "changes": self.changes,
-            "patch": operations(&self.patch),
-        });
-        if !self.renames.is_empty() {
-            let rename = |rename: &ProposedRename| {
-                let mut told = rename.told.clone();
-                told.insert("patch".to_owned(), operations(&rename.patch).into());
-                Json::Object(told)
-            };
-            file["renames"] = self.renames.iter().map(rename).collect();
-        }
-        format!("{file:#}\n")
+        format!("{:#}\n", json!(self))
     }
 
     /// The patch of these renames, and with `is_whole` of everything else; it keeps the renames that it is made of.
@@ -118,12 +191,15 @@ impl HealPatch {
             return Err(no_rename(id));
         }
         if !is_whole {
-            self.patch.clear();
+            self.patch.0.clear();
             self.changes.clear();
         }
         self.renames.retain(|rename| ids.contains(&rename.id));
-        let accepted = self.renames.iter().flat_map(|rename| rename.patch.clone());
-        self.patch.extend(accepted);
+        let accepted = self
+            .renames
+            .iter()
+            .flat_map(|rename| rename.patch.0.clone());
+        self.patch.0.extend(accepted);
         Ok(self)
     }
 
@@ -147,7 +223,7 @@ impl HealPatch {
             );
         }
         let mut document = document(steps)?;
-        apply(&mut document, &self.patch).map_err(|error| refused(error.to_string()))?;
+        patch(&mut document, &self.patch).map_err(|error| refused(error.to_string()))?;
         Ok(format!("{document:#}\n"))
     }
 }
@@ -162,24 +238,40 @@ pub fn heal(
     renamed: &[HealedStep],
 ) -> Result<HealPatch, Diagnostic> {
     let before = document(steps)?;
-    let patches = operations(&before, healed)?;
-    let renames = renamed.iter().zip(operations(&before, renamed)?);
+    let patches = changes(&before, healed)?;
+    let renames = renamed.iter().zip(changes(&before, renamed)?);
+    let proposed = renames.map(|(step, patch)| {
+        // The old name.
+        let known = before.pointer(&format!("{}/fingerprint", step.pointer()));
+        let old = |key: &str| known?.get(key)?.as_str().filter(|name| !name.is_empty());
+        let from = old("name").or_else(|| old("text")).unwrap_or_default();
+        ProposedRename {
+            id: step.id.clone(),
+            description: step.description.clone(),
+            reason: step.reason.clone(),
+            from: from.to_owned(),
+            to: healed_name(step).to_owned(),
+            patch: Patch(patch),
+        }
+    });
     Ok(HealPatch {
+        version: HEAL_VERSION.to_owned(),
         base: hash(steps.text()),
-        changes: healed.iter().map(|step| change(step).into()).collect(),
-        patch: patches.into_iter().flatten().collect(),
-        renames: renames
-            .map(|(step, patch)| ProposedRename {
-                id: step.id.clone(),
-                told: rename(&before, step),
-                patch,
+        changes: healed
+            .iter()
+            .map(|step| HealedChange {
+                step_id: step.id.clone(),
+                description: step.description.clone(),
+                reason: step.reason.clone(),
             })
             .collect(),
+        patch: Patch(patches.into_iter().flatten().collect()),
+        renames: proposed.collect(),
     })
 }
 
 /// What changes each step.
-fn operations(before: &Json, healed: &[HealedStep]) -> Result<Vec<Vec<Operation>>, Diagnostic> {
+fn changes(before: &Json, healed: &[HealedStep]) -> Result<Vec<Vec<PatchOperation>>, Diagnostic> {
     let mut patches = Vec::new();
     for step in healed {
         let place = format!("/testSteps/{}", step.place);
@@ -194,31 +286,17 @@ fn operations(before: &Json, healed: &[HealedStep]) -> Result<Vec<Vec<Operation>
             ))
             .with_help("if the page is right, change the variable, and parse the script again"));
         }
-        let mut patch = vec![Operation::Test(
-            format!("{place}/id"),
-            step.id.clone().into(),
-        )];
-        let new = with_new_marks(old, step);
-        let changes = difference(&Json::Object(old.clone()), &Json::Object(new));
-        patch.extend(
-            changes
-                .into_iter()
-                .map(|operation| operation.below(&element)),
-        );
+        let mut after = before.clone();
+        if let Some(now) = after.pointer_mut(&element) {
+            *now = Json::Object(with_new_marks(old, step));
+        }
+        let is_it = json!({"op": "test", "path": format!("{place}/id"), "value": step.id});
+        let is_it = serde_json::from_value(is_it).map_err(|error| refused(error.to_string()))?;
+        let patch = std::iter::once(is_it).chain(diff(before, &after).0);
+        let patch = patch.collect();
         patches.push(patch);
     }
     Ok(patches)
-}
-
-/// A proposed rename for people: the old name and the new one.
-fn rename(before: &Json, step: &HealedStep) -> Map<String, Json> {
-    let mut told = change(step);
-    let known = before.pointer(&format!("{}/fingerprint", step.pointer()));
-    let old = |key: &str| known?.get(key)?.as_str().filter(|name| !name.is_empty());
-    let from = old("name").or_else(|| old("text")).unwrap_or_default();
-    told.insert("from".to_owned(), from.into());
-    told.insert("to".to_owned(), healed_name(step).into());
-    told
 }
 
 /// What the element of a step is called now.
@@ -257,18 +335,6 @@ fn with_new_marks(step: &Map<String, Json>, healed: &HealedStep) -> Map<String, 
     step
 }
 
-fn change(step: &HealedStep) -> Map<String, Json> {
-    let entries = [
-        ("stepId", json!(step.id)),
-        ("description", json!(step.description)),
-        ("reason", json!(step.reason)),
-    ];
-    entries
-        .map(|(key, value)| (key.to_owned(), value))
-        .into_iter()
-        .collect()
-}
-
 /// Reads a patch.
 ///
 /// # Errors
@@ -278,82 +344,45 @@ pub fn read_heal(source: &SourceFile) -> Result<HealPatch, Vec<Diagnostic>> {
     let Some(root) = read.root.filter(|_| !any_error(&read.diagnostics)) else {
         return Err(read.diagnostics);
     };
-    let file = root.to_value();
+    let mut reader = Reader::new(source, &HEAL_FORMAT);
+    let patch = reader.decode::<HealPatch>(&root, "", "the patch");
     let at = Span::new(root.span.start as usize, root.span.start as usize + 1);
-    let wrong = |message: String| refused(message).at(source, at);
-    let text = |key: &str| file.get(key).and_then(Json::as_str);
-    let mut found = Vec::new();
-    match text("version") {
-        Some(HEAL_VERSION) => {}
-        Some(other) => found.push(
-            wrong(format!("unsupported version `{}`", cut(other, 40)))
-                .with_help(format!("supported version: `{HEAL_VERSION}`")),
-        ),
-        None => found.push(wrong("the patch has no `version`".to_owned())),
-    }
-    if text("base").is_none() {
-        found.push(wrong("the patch has no `base`".to_owned()));
-    }
-    let patch = match read_patch(&file["patch"]) {
-        Ok(patch) => patch,
-        Err(error) => {
-            found.push(wrong(error.to_string()));
-            Vec::new()
+    for (version, renames) in patch.iter().map(|patch| (&patch.version, &patch.renames)) {
+        if version != HEAL_VERSION {
+            let message = format!("unsupported version `{}`", cut(version, 40));
+            let found = reader.error(codes::BROWSER_HEAL, at, message);
+            found.help = Some(format!("supported version: `{HEAL_VERSION}`"));
         }
-    };
-    let renames = file["renames"].as_array().map_or(&[][..], Vec::as_slice);
-    let renames: Vec<ProposedRename> = match renames.iter().map(read_rename).collect() {
-        Ok(renames) => renames,
-        Err(message) => {
-            found.push(wrong(message));
-            Vec::new()
+        if let Some(rename) = renames.iter().find(|rename| !is_of_step(rename)) {
+            let id = cut(&rename.id, 40);
+            let message = format!("a rename is not of its step `{id}`");
+            reader.error(codes::BROWSER_HEAL, at, message);
         }
-    };
-    let of_renames = renames.iter().flat_map(|rename| &rename.patch);
-    let foreign = patch
-        .iter()
-        .chain(of_renames)
-        .find(|operation| !is_allowed(operation));
-    if let Some(operation) = foreign {
-        found.push(wrong(format!(
-            "the patch would change `{}`, which does not identify an element",
-            cut(operation.pointer(), 100)
-        )));
     }
-    if !found.is_empty() {
-        return Err(found);
+    match patch.filter(|_| !any_error(&reader.diagnostics)) {
+        Some(patch) => Ok(patch),
+        None => Err(reader.diagnostics),
     }
-    Ok(HealPatch {
-        base: text("base").unwrap_or_default().to_owned(),
-        changes: file["changes"].as_array().cloned().unwrap_or_default(),
-        patch,
-        renames,
-    })
 }
 
-/// Reads a proposed rename: it may change only the step that it names.
-fn read_rename(rename: &Json) -> Result<ProposedRename, String> {
-    let mut told = rename.as_object().cloned().unwrap_or_default();
-    let patch = told.remove("patch").unwrap_or_default();
-    let patch = read_patch(&patch).map_err(|error| error.to_string())?;
-    let id = rename["stepId"].as_str().unwrap_or_default().to_owned();
-    let step = match patch.first() {
-        Some(Operation::Test(pointer, tested)) if *tested == id.as_str() => {
-            pointer.strip_suffix("id")
+/// Whether a rename changes only the step that it names.
+fn is_of_step(rename: &ProposedRename) -> bool {
+    let step = match rename.patch.first() {
+        Some(PatchOperation::Test(test)) if test.value == rename.id.as_str() => {
+            test.path.as_str().strip_suffix("id")
         }
         _ => None,
     };
-    let is_of_step =
-        |operation: &Operation| step.is_some_and(|step| operation.pointer().starts_with(step));
-    match patch.iter().all(is_of_step) && !id.is_empty() && step.is_some() {
-        true => Ok(ProposedRename { id, told, patch }),
-        false => Err(format!("a rename is not of its step `{}`", cut(&id, 40))),
-    }
+    let is_there = |operation: &PatchOperation| {
+        step.is_some_and(|step| operation.path().as_str().starts_with(step))
+    };
+    rename.patch.iter().all(is_there) && !rename.id.is_empty() && step.is_some()
 }
 
 /// Whether a patch may do this.
-fn is_allowed(operation: &Operation) -> bool {
-    let Some(rest) = operation.pointer().strip_prefix("/testSteps/") else {
+fn is_allowed(operation: &PatchOperation) -> bool {
+    use PatchOperation::{Copy, Move, Test};
+    let Some(rest) = operation.path().as_str().strip_prefix("/testSteps/") else {
         return false;
     };
     let Some((place, inside)) = rest.split_once('/') else {
@@ -362,8 +391,8 @@ fn is_allowed(operation: &Operation) -> bool {
     let element = inside.strip_prefix("to/").unwrap_or(inside);
     let key = element.split('/').next().unwrap_or_default();
     let is_place = place.bytes().all(|byte| byte.is_ascii_digit()) && !place.is_empty();
-    let is_mark = MAY_CHANGE.contains(&key);
-    is_place && (is_mark || (inside == "id" && matches!(operation, Operation::Test(..))))
+    let is_mark = MAY_CHANGE.contains(&key) && !matches!(operation, Move(_) | Copy(_));
+    is_place && (is_mark || (inside == "id" && matches!(operation, Test(_))))
 }
 
 fn document(steps: &SourceFile) -> Result<Json, Diagnostic> {
@@ -482,11 +511,8 @@ mod tests {
         let file = SourceFile::new("steps.heal.json", patch.to_text());
         let read = read_heal(&file).expect("readable");
         assert_eq!(read, patch);
-        let told = &read.renames[0].told;
-        assert_eq!(
-            (&told["from"], &told["to"]),
-            (&json!("Log in"), &json!("Pay now"))
-        );
+        let rename = &read.renames[0];
+        assert_eq!((&*rename.from, &*rename.to), ("Log in", "Pay now"));
         let ids = ["st-2".to_owned()];
         for (ids, is_whole, is_renamed) in [(&[][..], true, false), (&ids[..], false, true)] {
             let accepted = read.clone().accepting(ids, is_whole).expect("proposed");
@@ -498,7 +524,7 @@ mod tests {
             .expect_err("another step");
         assert!(error.message.contains("`st-1`"), "{}", error.message);
         for (from, to) in [
-            ("/1/selectors\"", "/0/selectors\""),
+            ("/1/selectors/0\"", "/0/selectors/0\""),
             ("\"stepId\": \"st-2\"", "\"stepId\": \"st-1\""),
             ("/1/fingerprint/name", "/1/value"),
         ] {
@@ -542,7 +568,7 @@ mod tests {
             ),
             (
                 patch.to_text().replace("/testSteps/1/selectors", "/url"),
-                "would change `/url`",
+                "would change `/url/0`",
             ),
             (
                 patch.to_text().replace("\"test\"", "\"replace\""),
@@ -551,7 +577,7 @@ mod tests {
             (patch.to_text().replace("\"base\"", "\"bass\""), "no `base`"),
             (
                 patch.to_text().replace("\"patch\"", "\"path\""),
-                "not an array",
+                "no `patch`",
             ),
             ("[".to_owned(), ""),
         ] {
@@ -585,7 +611,7 @@ mod tests {
             prop_assert_eq!(read.test_steps[1].fingerprint.as_ref(), Some(&step.fingerprint));
             // Healed once, there is nothing left to heal.
             let rest = heal(&source(&text), &[step], &[]).expect("it fits");
-            prop_assert!(rest.patch.iter().all(|operation| matches!(operation, Operation::Test(..))));
+            prop_assert!(rest.patch.iter().all(|operation| matches!(operation, PatchOperation::Test(_))));
         }
 
         #[test]

@@ -8,15 +8,13 @@ use serde_json::Map;
 use super::url::{UrlProblem, check};
 use super::{FORMAT, variables};
 use crate::model::{BrowserAction, BrowserOptions, BrowserScenario, LONGEST_ACTION_MS};
-use cuecard_source::decode::{Input, decode};
 use cuecard_source::detect::{FileKind, detect};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::{Language, place_of, read_document};
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Object, Reader, first_character, found};
-use cuecard_source::value::fields::{Field, TEXT, field, required};
 use cuecard_source::value::{Json, cut};
-use cuecard_source::values::integer_of;
+use cuecard_source::values::integer;
 use cuecard_source::{SourceFile, Span};
 
 /// The most actions, the longest one in characters, and the longest file in bytes.
@@ -56,20 +54,22 @@ pub(super) struct ScenarioRoot {
     description: ByHand,
 }
 
-/// The keys of an action that is more than a sentence.
-pub(super) const ACTION: &[Field] = &[
-    required("action", TEXT, "The sentence."),
-    field(
-        "timeoutMs",
-        r#"{"type": "integer", "minimum": 1}"#,
-        "How long it may take, in milliseconds.",
-    ),
-    field(
-        "optional",
-        r#"{"type": "boolean"}"#,
-        "Whether its failure is only a warning.",
-    ),
-];
+/// An action that is more than a sentence.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ActionForm {
+    /// The sentence.
+    #[allow(dead_code, reason = "it is read by hand")]
+    #[schemars(required, with = "String")]
+    action: ByHand,
+    /// How long it may take, in milliseconds.
+    #[serde(default, deserialize_with = "integer::<1, LONGEST_ACTION_MS, _, _>")]
+    #[schemars(range(min = 1))]
+    timeout_ms: Option<u64>,
+    /// Whether its failure is only a warning.
+    #[serde(default)]
+    optional: bool,
+}
 
 /// What reading gave: the scenario if no error was found, and everything there is to say.
 #[derive(Debug)]
@@ -126,18 +126,7 @@ fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<Brows
         node: root,
         pointer: "",
     };
-    let decoded = decode::<ScenarioRoot>(
-        root,
-        Input {
-            source: reader.source,
-            offset: 0,
-            what: "the script",
-            format: &FORMAT,
-            yaml: reader.yaml(),
-            pointer: "",
-            moved: None,
-        },
-    );
+    let decoded = reader.decoded::<ScenarioRoot>(root, "", "the script");
     reader.diagnostics.extend(decoded.diagnostics);
     let options = decoded.value.map(|file| file.options).unwrap_or_default();
     let url = url(reader, object);
@@ -271,20 +260,8 @@ fn action(
     if let NodeKind::Object(_) = node.kind
         && node.get("action").is_some()
     {
-        let object = Object {
-            node,
-            pointer: &pointer,
-        };
-        reader.unknown_keys(object, ACTION, &[], "the action");
-        let timeout = reader.get(object, "timeoutMs");
-        let timeout_ms = timeout.and_then(|node| {
-            let pointer = object.child_pointer("timeoutMs");
-            let number = integer_of(reader, node, &pointer, 1..=LONGEST_ACTION_MS)?;
-            u64::try_from(number).ok()
-        });
-        let optional = reader
-            .flag(object, "optional", "`optional`")
-            .unwrap_or(false);
+        let form = reader.decode::<ActionForm>(node, &pointer, "the action");
+        let (timeout_ms, optional) = form.map_or((None, false), |it| (it.timeout_ms, it.optional));
         let inner = node.get("action")?;
         let text = sentence(reader, inner, index, &format!("{pointer}/action"), is_yaml)?;
         return Some(BrowserAction {

@@ -9,7 +9,7 @@ use crate::model::{
     ActionKind, AssertKind, BrowserOptions, ErrorInfo, OLDER_VERSION, Observed, ParseStatus,
     STEPS_VERSION, StepsFile, TestStep, WaitFor,
 };
-use cuecard_source::decode::{Input, decode, items};
+use cuecard_source::decode::items;
 use cuecard_source::detect::{FileKind, detect, version_text};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::{Language, place_of, read_document};
@@ -114,18 +114,7 @@ fn file(reader: &mut Reader<'_>, root: &Node) -> Option<(StepsFile, BrowserOptio
         );
         return None;
     }
-    let decoded = decode::<StepsRoot>(
-        root,
-        Input {
-            source: reader.source,
-            offset: 0,
-            what: "the file",
-            format: &STEPS_FORMAT,
-            yaml: reader.yaml(),
-            pointer: "",
-            moved: None,
-        },
-    );
+    let decoded = reader.decoded::<StepsRoot>(root, "", "the file");
     reader.diagnostics.extend(decoded.diagnostics);
     let file = decoded.value?;
     let options = root.get("options").filter(|node| !node.is_null());

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::{FORMAT, part};
+use super::FORMAT;
 use crate::assertions::parts::{Text, Value, parts};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
@@ -18,7 +18,7 @@ use cuecard_trace::import::Fixture;
 parts! {
     /// The task of a scheduler, as written; null if nothing is said.
     pub SchedulerContext(Json) as Json, {}, |reader, node, pointer| {
-        let read = part::<SchedulerKeys>(reader, node, pointer, "`scheduler_context`", &FORMAT);
+        let read = reader.decoded::<SchedulerKeys>(node, pointer, "`scheduler_context`");
         reader.diagnostics.extend(read.diagnostics);
         read.value.map(|_| node.to_value())
     };
@@ -90,7 +90,7 @@ fn objects<'n, T: DeserializeOwned>(
     };
     let items = items.iter().enumerate().filter_map(|(idx, item)| {
         let pointer = format!("{pointer}/{idx}");
-        let mut read = part::<T>(reader, item, &pointer, what, &FORMAT);
+        let mut read = reader.decoded::<T>(item, &pointer, what);
         read.diagnostics
             .retain(|found| !is_open || found.code != FORMAT.unknown || found.label.is_some());
         reader.diagnostics.extend(read.diagnostics);

@@ -13,7 +13,6 @@ pub(crate) use params::{ALWAYS, Params, read_params};
 pub use read::{Reading, read};
 pub use schema::schema;
 
-use cuecard_source::decode::decode_part as part;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::reader::Format;
 

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::CODES;
 use super::context::Ids;
-use super::{CODES, FORMAT, part};
 use crate::assertions::parts::{
     Pattern, Patterns, Regexes, Rules, Text, Texts, items, parts, patterns, regex,
 };
@@ -188,7 +188,10 @@ impl<'p> Params<'p, '_> {
 /// Reads the parameters of a type, and checks them.
 pub(crate) fn read_params<A: Assert>(params: &mut Params<'_, '_>) -> Option<A> {
     let Object { node, pointer } = params.object;
-    let mut read = part::<A>(params.reader, node, pointer, params.whose, &PARAMS_FORMAT);
+    let whose = params.whose;
+    let mut read = params.reader.with_format(&PARAMS_FORMAT, |reader| {
+        reader.decoded::<A>(node, pointer, whose)
+    });
     for unknown in read
         .diagnostics
         .iter_mut()
@@ -278,7 +281,7 @@ fn assertions(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec
 }
 
 fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Assertion> {
-    let read = part::<Entry>(reader, node, pointer, "this assertion", &FORMAT);
+    let read = reader.decoded::<Entry>(node, pointer, "this assertion");
     reader.diagnostics.extend(read.diagnostics);
     let entry = read.value?;
     let object = Object { node, pointer };

@@ -5,9 +5,9 @@ use std::mem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::FORMAT;
 use super::input::{Adapter, AdapterInput, Mode, choose};
 use super::params::{Assertions, Entry};
-use super::{FORMAT, part};
 use crate::assertions::parts::{Texts, parts};
 use crate::model::{ExpectedOutcome, TestCase, TestContext, TestTools, TraceInput};
 use cuecard_source::SourceFile;
@@ -123,7 +123,7 @@ fn test_case(reader: &mut Reader<'_>, root: &Node) -> Option<TestCase> {
     if !is_test_case(reader, root) {
         return None;
     }
-    let read = part::<Document>(reader, root, "", "the test case", &FORMAT);
+    let read = reader.decoded::<Document>(root, "", "the test case");
     reader.diagnostics.extend(read.diagnostics);
     let document = read.value?;
     let id = document.id.0;

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::read::Document;
 use crate::assertions::Kind;
+use cuecard_source::decode::schema_document;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a test case of version 0.1.
 pub fn schema() -> Json {

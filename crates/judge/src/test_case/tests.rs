@@ -382,7 +382,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "tool_result_matches",
             "{ tool: x, json_path: items, equals: 1 }",
-            "J-ASSERT-03 `items` is not a valid JSONPath: it must start with `$`",
+            "J-ASSERT-03 `items` is not a valid JSONPath: unexpected text from here on",
         ),
         (
             "json_path",

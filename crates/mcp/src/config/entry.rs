@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use cuecard_source::Span;
-use cuecard_source::decode::{Decoded, Input, Spanned, decode, entries};
+use cuecard_source::decode::{Decoded, Spanned, entries};
 use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::json::{Member, Node};
-use cuecard_source::reader::Format;
+use cuecard_source::reader::{Format, Reader};
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
@@ -212,17 +212,10 @@ impl EntryReader<'_, '_, '_> {
         let whose = self.whose();
         let Decoded {
             value, diagnostics, ..
-        } = decode::<Written>(
+        } = Reader::new(self.file.source, &FORMAT).decoded::<Written>(
             self.here.node,
-            Input {
-                source: self.file.source,
-                offset: 0,
-                what: &whose,
-                format: &FORMAT,
-                yaml: None,
-                pointer: &self.here.pointer,
-                moved: None,
-            },
+            &self.here.pointer,
+            &whose,
         );
         for mut found in diagnostics {
             let pointer = found.pointer.clone().unwrap_or_default();

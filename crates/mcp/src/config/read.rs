@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cuecard_source::diagnostic::{Diagnostic, Severity, did_you_mean};
 use cuecard_source::json::{self, Node};
 use cuecard_source::reader::article;
-use cuecard_source::{SourceFile, Span};
+use cuecard_source::{Mistake, MistakeKind, SourceFile, Span};
 
 use super::entry;
 use super::fill::FileScope;
@@ -37,16 +37,10 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
     let syntax = Syntax::of(file);
     // Some editors put one before the text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // What stands in comments is no business of anybody's, and may hold secrets.
-    let blanked = match syntax {
-        Syntax::JsonWithComments => json::without_comments(text),
-        Syntax::Json | Syntax::Toml => String::new(),
-    };
-    let text = match syntax {
-        Syntax::JsonWithComments => blanked.as_str(),
-        Syntax::Json | Syntax::Toml => text,
-    };
-    if file.program.is_some() && text.trim().is_empty() {
+    let parsed = text::parse(text, syntax);
+    let is_empty = |mistake: &Mistake| mistake.kind == MistakeKind::Empty;
+    let has_nothing = text.trim().is_empty() || parsed.mistakes.iter().any(is_empty);
+    if file.program.is_some() && has_nothing {
         // Other programs make such files to be filled in later.
         return Reading {
             servers: Vec::new(),
@@ -54,7 +48,6 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
             values: Vec::new(),
         };
     }
-    let parsed = text::parse(text, syntax);
     let source = SourceFile::withheld(file.shown.display().to_string(), text);
     let mut findings = Findings::new(&source);
     for mistake in &parsed.mistakes {

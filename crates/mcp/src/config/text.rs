@@ -15,7 +15,7 @@ pub(super) struct Parsed {
     pub mistakes: Vec<Mistake>,
 }
 
-/// Reads a text without comments; the syntax bounds how deep it is nested.
+/// Reads a text; the syntax bounds how deep it is nested.
 pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
     let (root, mistakes): (_, Vec<Mistake>) = match syntax {
         Syntax::Toml => {
@@ -27,7 +27,10 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Parsed {
                 max_bytes: MAX_BYTES,
                 ..Limits::default()
             };
-            let parsed = json::parse(text, &limits);
+            let parsed = match syntax {
+                Syntax::JsonWithComments => json::parse_with_comments(text, &limits),
+                _ => json::parse(text, &limits),
+            };
             let mut mistakes = parsed.errors;
             let of_syntax = |mistake: &&mut Mistake| mistake.kind == MistakeKind::Syntax;
             for mistake in mistakes.iter_mut().filter(of_syntax) {

@@ -1,13 +1,13 @@
 //! From the text of a cassette to its records and back.
 
 use cuecard_mcp::server::unfit_result;
-use cuecard_source::decode::{Decoded, Input, Items, decode};
+use cuecard_source::decode::{Decoded, Items};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::Language;
-use cuecard_source::json::{Limits, Node, parse, read_exact, read_value, write_exact};
+use cuecard_source::json::{Limits, Node, parse_part, read_exact, read_value, write_exact};
 use cuecard_source::reader::{Format, first_character};
 use cuecard_source::value::{Json, Redactor, find_credentials, may_hold_credential};
-use cuecard_source::{Mistake, SourceFile, Span};
+use cuecard_source::{SourceFile, Span, reader};
 use serde::de::DeserializeOwned;
 
 use super::format::{ServerLine, VERSION};
@@ -225,7 +225,7 @@ impl Reader<'_> {
                     "",
                 );
             }
-            let parsed = parse(piece, &Limits::default());
+            let parsed = parse_part(text, span, &Limits::default());
             match (parsed.root, parsed.errors.as_slice()) {
                 (Some(root), []) => self.line(&root, span),
                 _ if end == text.len() && !piece.ends_with('\n') && !self.servers.is_empty() => {
@@ -234,15 +234,9 @@ impl Reader<'_> {
                     let found = Diagnostic::warning(codes::CASSETTE_INVALID, message);
                     self.findings.push(found.at(self.source, self.first(span)));
                 }
-                (_, errors) => self.findings.extend(errors.iter().map(|error| {
-                    let error = Mistake {
-                        span: shifted(error.span, span.start),
-                        ..error.clone()
-                    };
-                    Diagnostic {
-                        code: codes::CASSETTE_INVALID,
-                        ..error.diagnostic(self.source, Language::Json)
-                    }
+                (_, errors) => self.findings.extend(errors.iter().map(|error| Diagnostic {
+                    code: codes::CASSETTE_INVALID,
+                    ..error.diagnostic(self.source, Language::Json)
                 })),
             }
             // What follows a wrong first line may be anything.
@@ -255,7 +249,7 @@ impl Reader<'_> {
 
     fn line(&mut self, root: &Node, span: Span) {
         if root.get("cassette").is_some() {
-            if let Some(line) = self.decode::<ServerLine>(root, span, "the line of a server") {
+            if let Some(line) = self.decode::<ServerLine>(root, "the line of a server") {
                 self.server(line, span);
             }
             return;
@@ -268,26 +262,15 @@ impl Reader<'_> {
                 &help,
             );
         }
-        if let Some(call) = self.decode::<Call>(root, span, "a record") {
+        if let Some(call) = self.decode::<Call>(root, "a record") {
             self.call(call, root, span);
         }
     }
 
-    fn decode<T: DeserializeOwned>(&mut self, root: &Node, span: Span, what: &str) -> Option<T> {
+    fn decode<T: DeserializeOwned>(&mut self, root: &Node, what: &str) -> Option<T> {
         let Decoded {
             value, diagnostics, ..
-        } = decode(
-            root,
-            Input {
-                source: self.source,
-                offset: span.start,
-                what,
-                format: &FORMAT,
-                yaml: None,
-                pointer: "",
-                moved: None,
-            },
-        );
+        } = reader::Reader::new(self.source, &FORMAT).decoded(root, "", what);
         self.findings.extend(diagnostics);
         value
     }
@@ -324,10 +307,7 @@ impl Reader<'_> {
     }
 
     fn call(&mut self, mut call: Call, root: &Node, span: Span) {
-        let place = |key: &str| {
-            root.get(key)
-                .map_or(span, |node| shifted(node.span, span.start))
-        };
+        let place = |key: &str| root.get(key).map_or(span, |node| node.span);
         match (&call.server, self.servers.as_slice()) {
             (Some(name), servers) if servers.iter().all(|server| server.name != *name) => {
                 let message = format!("no line before this one is about the server `{name}`");
@@ -403,12 +383,5 @@ fn whole_result(result: &Node) -> String {
     match result.as_object() {
         Some(_) => format!(r#"{{{content},"structuredContent":{written}}}"#),
         None => format!("{{{content}}}"),
-    }
-}
-
-fn shifted(span: Span, by: u32) -> Span {
-    Span {
-        start: span.start + by,
-        end: span.end + by,
     }
 }

@@ -82,13 +82,8 @@ impl BackgroundCommands {
         arguments: &Arguments<'_>,
         [name, alias]: [&str; 2],
     ) -> Result<(String, &mut BackgroundCommand), Failure> {
-        let id = match arguments.text(name)? {
-            Some(id) => id,
-            None => arguments
-                .text(alias)?
-                .ok_or_else(|| arguments.missing(name))?,
-        };
-        let id = id.to_string();
+        let id = arguments.text(name).or_else(|| arguments.text(alias));
+        let id = id.unwrap_or_default().to_string();
         let known: Vec<String> = self.0.keys().map(|id| format!("`{id}`")).collect();
         match self.0.get_mut(&id) {
             Some(command) => Ok((id, command)),
@@ -154,7 +149,7 @@ pub(super) fn output(
 
 /// Which lines are wanted, if not all.
 pub(super) fn filter(arguments: &Arguments<'_>) -> Result<Option<Regex>, Failure> {
-    let filter = arguments.text("filter")?.map(|filter| {
+    let filter = arguments.text("filter").map(|filter| {
         Regex::new(&filter.to_string()).map_err(|error| {
             let message = format!("`filter` is not a valid regular expression: {error}");
             Failure::new(FailureKind::BadParameters, message)

@@ -23,12 +23,12 @@ pub(super) fn read(
 ) -> Result<Json, Failure> {
     let path = toolbox
         .policy
-        .read_path(&arguments.required_text("file_path")?)
+        .read_path(&arguments.required_text("file_path"))
         .map_err(refused)?;
     let read = read_file(
         &path,
-        arguments.count("offset")?,
-        arguments.count("limit")?,
+        arguments.count("offset"),
+        arguments.count("limit"),
         ReadBounds::default(),
     )
     .map_err(|error| failed(&error))?;
@@ -38,20 +38,20 @@ pub(super) fn read(
 pub(super) fn write(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
     let path = toolbox
         .policy
-        .write_path(&arguments.required_text("file_path")?)
+        .write_path(&arguments.required_text("file_path"))
         .map_err(refused)?;
-    let content = arguments.content("content")?;
+    let content = arguments.content("content");
     to_json(&write_file(&path, &content).map_err(|error| failed(&error))?)
 }
 
 pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
     let path = toolbox
         .policy
-        .write_path(&arguments.required_text("file_path")?)
+        .write_path(&arguments.required_text("file_path"))
         .map_err(refused)?;
-    let old = arguments.required_text("old_string")?;
-    let new = arguments.content("new_string")?;
-    let new_text = arguments.text("new_string").ok().flatten();
+    let old = arguments.required_text("old_string");
+    let new = arguments.content("new_string");
+    let new_text = arguments.text("new_string");
     let joins_lines =
         old.pieces().last().is_some_and(ends_with_line) && !new.is_empty() && !new.ends_with('\n');
     let old = old.to_string();
@@ -72,7 +72,7 @@ pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json,
         return Err(Failure::new(FailureKind::BadParameters, message).with_help(WITHOUT_LINE_END));
     }
     to_json(
-        &edit_file(&path, &old, &new, arguments.flag("replace_all")?)
+        &edit_file(&path, &old, &new, arguments.flag("replace_all"))
             .map_err(|error| failed(&error))?,
     )
 }
@@ -117,20 +117,20 @@ fn breaks_line(file: &str, old: &str, new: &Text) -> bool {
 pub(super) fn notebook_edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
     let path = toolbox
         .policy
-        .write_path(&arguments.required_text("notebook_path")?)
+        .write_path(&arguments.required_text("notebook_path"))
         .map_err(refused)?;
     let mode = arguments
-        .one_of("edit_mode")?
+        .word("edit_mode")
         .and_then(EditMode::from_name)
         .unwrap_or_default();
     let new_source = match mode {
         EditMode::Delete => String::new(),
-        _ => arguments.content("new_source")?,
+        _ => arguments.content("new_source"),
     };
     let change = NotebookEdit {
-        cell_id: arguments.text("cell_id")?.map(|text| text.to_string()),
+        cell_id: arguments.text("cell_id").map(|text| text.to_string()),
         new_source,
-        cell_type: arguments.one_of("cell_type")?.and_then(CellType::from_name),
+        cell_type: arguments.word("cell_type").and_then(CellType::from_name),
         mode,
     };
     to_json(&edit_notebook(&path, &change).map_err(|error| failed(&error))?)
@@ -143,17 +143,17 @@ pub(super) fn append(
 ) -> Result<Json, Failure> {
     let path = toolbox
         .policy
-        .write_path(&arguments.required_text("path")?)
+        .write_path(&arguments.required_text("path"))
         .map_err(refused)?;
     let format = arguments
-        .one_of("format")?
+        .word("format")
         .and_then(Format::from_name)
         .unwrap_or_default();
     let on_new_column = arguments
-        .one_of("on_new_column")?
+        .word("on_new_column")
         .and_then(OnNewColumn::from_name)
         .unwrap_or_default();
-    let data = arguments.required_any("data")?;
+    let data = arguments.any("data").unwrap_or(&Json::Null);
     let appended = append_to(&path, format, data, on_new_column).map_err(|error| failed(&error))?;
     toolbox.unless_lossy(to_json(&appended)?, &appended.warnings, recorder)
 }

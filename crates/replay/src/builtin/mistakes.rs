@@ -65,16 +65,15 @@ fn in_params(policy: &Policy, tool: BuiltinTool, params: &Value) -> Option<Failu
             return policy.read_path(&Text::from("")).err().map(refused);
         }
     }
-    let arguments = Arguments::new(tool, params).ok()?;
+    let arguments = Arguments::known(params);
     match tool {
         BuiltinTool::Glob => search::check_glob(&arguments),
         BuiltinTool::Grep => search::check_grep(&arguments),
         BuiltinTool::BashOutput => background::filter(&arguments).map(drop),
         BuiltinTool::Edit => files::check_edit(&arguments),
-        BuiltinTool::WebFetch => match arguments.text("url") {
-            Ok(Some(url)) => web::check_url(&url),
-            _ => Ok(()),
-        },
+        BuiltinTool::WebFetch => arguments
+            .text("url")
+            .map_or(Ok(()), |url| web::check_url(&url)),
         _ => Ok(()),
     }
     .err()

@@ -9,14 +9,14 @@ mod shell;
 mod waits;
 mod web;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::json::{changes, read_value};
-use cuecard_source::value::{Origin, Piece, Text, as_text};
+use cuecard_source::value::{Origin, Piece, Text};
 use cuecard_tool_call::model::{
-    BuiltinTool, MemberRef, Placeholder, Reference, Step, Template, TextPart, ToolCallScenario,
-    ToolName,
+    BuiltinTool, DuplicateKey, MemberRef, Reference, Step, ToolCallScenario, ToolName,
 };
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
@@ -44,9 +44,7 @@ pub(super) async fn prepare(
     let result = match tool {
         BuiltinTool::Log => {
             // Whoever shows the run shows the message: that it was called is all there is to a log.
-            let message = arguments.required_any("message")?;
-            arguments.one_of("level")?;
-            Ok(json!({"logged": cuecard_source::value::as_text(message)}))
+            Ok(json!({"logged": arguments.content("message")}))
         }
         BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => {
             Box::pin(waits::wait(toolbox, tool, &arguments, request, recorder)).await
@@ -56,7 +54,7 @@ pub(super) async fn prepare(
         BuiltinTool::Write => files::write(toolbox, &arguments),
         BuiltinTool::Edit => files::edit(toolbox, &arguments),
         BuiltinTool::NotebookEdit => files::notebook_edit(toolbox, &arguments),
-        BuiltinTool::Bash if arguments.flag("run_in_background")? => {
+        BuiltinTool::Bash if arguments.flag("run_in_background") => {
             Box::pin(shell::start(toolbox, &arguments, request)).await
         }
         BuiltinTool::BashOutput => background::output(toolbox, &arguments, request, recorder),
@@ -219,31 +217,36 @@ pub fn refused_for_text(
     scenario: &ToolCallScenario,
     step: &Step,
 ) -> Option<Diagnostic> {
-    let (ToolName::Builtin(BuiltinTool::Bash), Some(MemberRef::Template(command))) =
-        (&step.tool, step.params.member("command"))
-    else {
+    let tool = BuiltinTool::Bash;
+    if step.tool != ToolName::Builtin(tool)
+        || !matches!(step.params.member("command"), Some(MemberRef::Template(_)))
+    {
         return None;
+    }
+    let is_output = |reference: &Reference| {
+        let mut steps = scenario.steps.iter();
+        steps.any(|step| step.id.as_ref() == Some(&reference.name))
     };
-    let env: Vec<_> = match step.params.member("env") {
-        Some(MemberRef::Template(Template::Object(members))) => members
-            .iter()
-            .filter_map(|(name, value)| match name {
-                Template::Literal(Json::String(name)) => {
-                    Some((name.clone(), with_text(scenario, step, value)))
-                }
-                _ => None,
-            })
-            .collect(),
-        Some(MemberRef::Literal(Json::Object(members))) => members
-            .iter()
-            .map(|(name, value)| (name.clone(), Text::from(as_text(value).as_ref())))
-            .collect(),
-        _ => Vec::new(),
-    };
-    let refusal = policy.command_with_env(&with_text(scenario, step, command), &env);
-    let refusal = refusal
-        .err()
-        .filter(|refusal| refusal.kind == RefusalKind::Data)?;
+    let params = step.params.fill::<DuplicateKey>(|placeholder| {
+        // What is neither a variable nor a step gets its value from the user, or is an error of its own.
+        let mut is_data = is_output(&placeholder.reference);
+        let for_each = step.for_each.as_ref();
+        if let Some(for_each) = for_each.filter(|_| step.is_element(placeholder)) {
+            let list = &for_each.list;
+            list.for_each_placeholder(&mut |it| is_data |= is_output(&it.reference));
+        }
+        let origin = match is_data {
+            true => Origin::Peer,
+            false => Origin::User,
+        };
+        Ok((Cow::Owned("text".into()), origin))
+    });
+    let params = params.ok()?;
+    let arguments = Arguments::new(tool, &params).ok()?;
+    let command = arguments.required_text("command");
+    let env = arguments.members("env");
+    let refusal = policy.command_with_env(&command, &env).err();
+    let refusal = refusal.filter(|refusal| refusal.kind == RefusalKind::Data)?;
     let failure = refused(refusal);
     let message = format!(
         "{} is refused unless the value is a whole number: {}",
@@ -256,99 +259,6 @@ pub fn refused_for_text(
     Some(note)
 }
 
-/// A template with a plain word in place of each output of a step.
-fn with_text(scenario: &ToolCallScenario, step: &Step, template: &Template) -> Text {
-    let is_output = |reference: &Reference| {
-        let mut steps = scenario.steps.iter();
-        steps.any(|step| step.id.as_ref() == Some(&reference.name))
-    };
-    let piece = |placeholder: &Placeholder| {
-        let reference = &placeholder.reference;
-        // What is neither a variable nor a step gets its value from the user, or is an error of its own.
-        let mut is_data = is_output(reference);
-        if let Some(for_each) = step
-            .for_each
-            .as_ref()
-            .filter(|_| step.is_element(placeholder))
-        {
-            for_each
-                .list
-                .for_each_placeholder(&mut |it| is_data |= is_output(&it.reference));
-        }
-        let origin = match is_data {
-            true => Origin::Peer,
-            false => Origin::User,
-        };
-        Piece {
-            text: "text".to_owned(),
-            is_string: true,
-            origin,
-            reference: Some(placeholder.written()),
-        }
-    };
-    let pieces = match template {
-        Template::Reference(placeholder) => vec![piece(placeholder)],
-        Template::Text(parts) => parts
-            .iter()
-            .map(|part| match part {
-                TextPart::Literal(text) => Piece::author(text),
-                TextPart::Reference(placeholder) => piece(placeholder),
-            })
-            .collect(),
-        Template::Literal(json) => vec![Piece::author(&as_text(json))],
-        Template::Array(_) | Template::Object(_) => {
-            let mut pieces = Vec::new();
-            json_pieces(template, &piece, &mut pieces);
-            pieces
-        }
-    };
-    Text::new(pieces)
-}
-
-/// The pieces of the JSON that a template becomes.
-fn json_pieces(
-    template: &Template,
-    piece: &impl Fn(&Placeholder) -> Piece,
-    pieces: &mut Vec<Piece>,
-) {
-    let mut write = |text: &str| pieces.push(Piece::author(text));
-    match template {
-        Template::Literal(json) => write(&json.to_string()),
-        Template::Reference(placeholder) => {
-            pieces.extend([Piece::author("\""), piece(placeholder), Piece::author("\"")]);
-        }
-        Template::Text(parts) => {
-            write("\"");
-            pieces.extend(parts.iter().map(|part| match part {
-                TextPart::Literal(text) => {
-                    let quoted = Json::from(text.as_str()).to_string();
-                    Piece::author(&quoted[1..quoted.len() - 1])
-                }
-                TextPart::Reference(placeholder) => piece(placeholder),
-            }));
-            pieces.push(Piece::author("\""));
-        }
-        Template::Array(items) => {
-            write("[");
-            for (nth, item) in items.iter().enumerate() {
-                pieces.extend((nth > 0).then(|| Piece::author(",")));
-                json_pieces(item, piece, pieces);
-            }
-            pieces.push(Piece::author("]"));
-        }
-        Template::Object(members) => {
-            write("{");
-            for (nth, (key, value)) in members.iter().enumerate() {
-                pieces.extend((nth > 0).then(|| Piece::author(",")));
-                json_pieces(key, piece, pieces);
-                pieces.push(Piece::author(":"));
-                json_pieces(value, piece, pieces);
-            }
-            pieces.push(Piece::author("}"));
-        }
-    }
-}
-
 async fn wait(
     settings: &ToolSettings,
     arguments: &Arguments<'_>,
@@ -356,14 +266,12 @@ async fn wait(
 ) -> Result<Json, Failure> {
     /// A day: whoever waits longer wants a scheduler.
     const LONGEST: f64 = 86_400.0;
-    let seconds = match arguments.number("duration")? {
-        Some(seconds) => seconds,
-        None => arguments
-            .number("seconds")?
-            .ok_or_else(|| arguments.missing("duration"))?,
-    };
+    let seconds = arguments.number("duration");
+    let seconds = seconds.or_else(|| arguments.number("seconds"));
+    let seconds = seconds.unwrap_or_default();
     if seconds > LONGEST {
-        return Err(arguments.wrong("duration", "at most 86400 seconds, a day"));
+        let message = format!("a wait of {seconds} s is longer than {LONGEST} s, a day");
+        return Err(Failure::new(FailureKind::BadParameters, message));
     }
     let scaled = Duration::try_from_secs_f64(seconds * settings.speed).unwrap_or_default();
     match limit {

@@ -24,7 +24,7 @@ pub(super) async fn glob(
     arguments: &Arguments<'_>,
     timeout: Option<Duration>,
 ) -> Result<Json, Failure> {
-    let pattern = arguments.required_text("pattern")?;
+    let pattern = arguments.required_text("pattern");
     let written = data_as_text(&pattern, escaped_glob);
     let (root, below) = match split_absolute(&written) {
         Some((folder, below)) => (
@@ -92,9 +92,9 @@ pub(super) async fn grep(
     arguments: &Arguments<'_>,
     timeout: Option<Duration>,
 ) -> Result<Json, Failure> {
-    let pattern = arguments.required_text("pattern")?;
-    let request = request(arguments, &pattern, folder(settings, arguments)?)?;
-    let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n")?;
+    let pattern = arguments.required_text("pattern");
+    let request = request(arguments, &pattern, folder(settings, arguments)?);
+    let without_numbers = arguments.any("-n").is_some() && !arguments.flag("-n");
     let search = in_background(settings, timeout, move |limits| {
         find_lines(&request, limits)
     });
@@ -107,49 +107,44 @@ pub(super) async fn grep(
     Ok(found)
 }
 
-fn request(arguments: &Arguments<'_>, pattern: &Text, path: PathBuf) -> Result<Grep, Failure> {
+fn request(arguments: &Arguments<'_>, pattern: &Text, path: PathBuf) -> Grep {
     let size = |name| {
-        let count = arguments.count(name)?;
-        Ok::<_, Failure>(count.map(|count| usize::try_from(count).unwrap_or(usize::MAX)))
+        let count = arguments.count(name);
+        count.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
     };
-    let around = match size("-C")? {
-        Some(lines) => lines,
-        None => size("context")?.unwrap_or(0),
-    };
-    Ok(Grep {
+    let around = size("-C").or_else(|| size("context")).unwrap_or(0);
+    Grep {
         pattern: data_as_text(pattern, regex::escape),
         path,
         glob: arguments
-            .text("glob")?
+            .text("glob")
             .map(|text| data_as_text(&text, |data| escaped_glob(data).replace([' ', ','], "?"))),
-        file_type: arguments.text("type")?.map(|text| text.to_string()),
-        output_mode: match arguments.one_of("output_mode")? {
+        file_type: arguments.text("type").map(|text| text.to_string()),
+        output_mode: match arguments.word("output_mode") {
             Some("content") => OutputMode::Content,
             Some("count") => OutputMode::Count,
             _ => OutputMode::FilesWithMatches,
         },
-        context_before: size("-B")?.unwrap_or(around),
-        context_after: size("-A")?.unwrap_or(around),
-        head_limit: size("head_limit")?,
-        offset: size("offset")?.unwrap_or(0),
-        case_insensitive: arguments.flag("case_insensitive")? || arguments.flag("-i")?,
-        multiline: arguments.flag("multiline")?,
-        only_matching: arguments.flag("-o")?,
-    })
+        context_before: size("-B").unwrap_or(around),
+        context_after: size("-A").unwrap_or(around),
+        head_limit: size("head_limit"),
+        offset: size("offset").unwrap_or(0),
+        case_insensitive: arguments.flag("case_insensitive") || arguments.flag("-i"),
+        multiline: arguments.flag("multiline"),
+        only_matching: arguments.flag("-o"),
+    }
 }
 
 /// What the search says of its patterns, in no folder.
 pub(super) fn check_grep(arguments: &Arguments<'_>) -> Result<(), Failure> {
-    let pattern = arguments
-        .text("pattern")?
-        .unwrap_or_else(|| Text::from("x"));
-    let request = request(arguments, &pattern, PathBuf::new())?;
+    let pattern = arguments.text("pattern").unwrap_or_else(|| Text::from("x"));
+    let request = request(arguments, &pattern, PathBuf::new());
     check_patterns(&request).map_err(|error| failed(&error))
 }
 
 /// The same of a glob.
 pub(super) fn check_glob(arguments: &Arguments<'_>) -> Result<(), Failure> {
-    let Some(pattern) = arguments.text("pattern")? else {
+    let Some(pattern) = arguments.text("pattern") else {
         return Ok(());
     };
     let pattern = pattern.to_string();
@@ -164,7 +159,7 @@ fn failed(error: &WorkspaceError) -> Failure {
 }
 
 fn folder(settings: &ToolSettings, arguments: &Arguments<'_>) -> Result<PathBuf, Failure> {
-    let text = arguments.text("path")?.unwrap_or_else(|| Text::from("."));
+    let text = arguments.text("path").unwrap_or_else(|| Text::from("."));
     let path = settings.policy.read_path(&text).map_err(refused)?;
     // `.` at the end of each file found would be noise.
     Ok(path.components().collect())

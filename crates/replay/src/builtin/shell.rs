@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use cuecard_source::value::{Text, cut};
-use cuecard_tool_call::model::{Parse, is_variable_name};
+use cuecard_source::value::Text;
+use cuecard_tool_call::model::Parse;
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
 
@@ -37,20 +37,16 @@ impl BoundCommand {
         arguments: &Arguments<'_>,
         limit: Option<Duration>,
     ) -> Result<Self, Failure> {
-        let own = arguments.members("env")?;
-        let own: Vec<_> = own
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
+        let own = arguments.members("env");
         let mut env = variables(settings, &own)?;
-        let command = arguments.required_text("command")?;
+        let command = arguments.required_text("command");
         let bound = settings
             .policy
             .command_with_env(&command, &own)
             .map_err(refused)?;
         // Last, so that what the command was bound with wins.
         env.extend(bound.env);
-        let own_timeout = match arguments.number("timeout")? {
+        let own_timeout = match arguments.number("timeout") {
             Some(milliseconds) => {
                 Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX)
             }
@@ -79,7 +75,6 @@ pub(super) async fn start(
     request: &CallRequest,
 ) -> Result<Json, Failure> {
     let command = BoundCommand::new(toolbox, arguments, request.timeout)?;
-    arguments.count("expect_exit")?;
     let id = toolbox.background.id(&request.call_id)?;
     let started = start_in_background(command.request, &toolbox.environment).await;
     let running = started.map_err(not_started)?;
@@ -99,7 +94,7 @@ pub(super) async fn run(
         own_timeout: own,
         capped,
     } = BoundCommand::new(settings, arguments, request.timeout)?;
-    let expected_exit = arguments.count("expect_exit")?;
+    let expected_exit = arguments.count("expect_exit");
     let outcome = run_command(command, &settings.environment)
         .await
         .map_err(not_started)?;
@@ -159,11 +154,6 @@ fn variables(
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut variables = Vec::new();
     for (name, value) in env {
-        if !is_variable_name(name) {
-            let message = format!("`{}` is not a valid name of a variable", cut(name, 100));
-            return Err(Failure::new(FailureKind::BadParameters, message)
-                .with_help("use letters, digits and `_`"));
-        }
         let value = settings.policy.environment(name, value).map_err(refused)?;
         variables.push((name.into(), value.into()));
     }

@@ -43,7 +43,7 @@ pub(super) async fn wait(
         BuiltinTool::WaitForElement => ("selector", 10.0),
         _ => ("expression", 30.0),
     };
-    let text = arguments.required_text(name)?;
+    let text = arguments.required_text(name);
     let function = match tool {
         // The selector is data: as a JSON literal it can't become code. One that the page can't read never fits.
         BuiltinTool::WaitForElement => format!(
@@ -58,11 +58,11 @@ pub(super) async fn wait(
                 .map_err(refused)?
         ),
     };
-    let timeout = seconds(arguments.number("timeout")?.unwrap_or(default_timeout));
+    let timeout = seconds(arguments.number("timeout").unwrap_or(default_timeout));
     let timeout = request.timeout.map_or(timeout, |limit| limit.min(timeout));
     let interval =
-        seconds(arguments.number("interval")?.unwrap_or(0.5)).max(Duration::from_millis(10));
-    let server = match arguments.text("mcp_server")? {
+        seconds(arguments.number("interval").unwrap_or(0.5)).max(Duration::from_millis(10));
+    let server = match arguments.text("mcp_server") {
         // A server is a program that is started.
         Some(name) if !name.is_trusted() => {
             let message =

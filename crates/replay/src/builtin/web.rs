@@ -18,7 +18,7 @@ pub(super) async fn fetch(
     arguments: &Arguments<'_>,
     call: &CallRequest,
 ) -> Result<Found, Failure> {
-    let text = with_encoded_values(&arguments.required_text("url")?);
+    let text = with_encoded_values(&arguments.required_text("url"));
     check_url(&text)?;
     let grant = settings.policy.url(&text).map_err(refused)?;
     let limit = call.timeout.or(settings.timeout).unwrap_or(DEFAULT_TIMEOUT);

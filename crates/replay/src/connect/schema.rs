@@ -1,8 +1,11 @@
 //! A step's parameters against its tool's input schema.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_source::value::push_pointer;
-use cuecard_tool_call::model::{Step, Template, TextPart, ToolCallScenario};
+use cuecard_source::value::{Origin, Value};
+use cuecard_tool_call::model::{DuplicateKey, Step, Template, ToolCallScenario};
 use cuecard_tool_call::script::{Bindings, TargetParam};
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
@@ -23,11 +26,11 @@ pub(super) fn check(
     tool: &ToolInfo,
     recorder: &mut Recorder<'_>,
 ) -> Vec<Diagnostic> {
-    let mut unknown = Vec::new();
-    let arguments = known_part(&step.params, bindings, &mut String::new(), &mut unknown);
-    let Json::Object(mut arguments) = arguments else {
+    let (Json::Object(mut arguments), unknown) = known_part(&step.params, bindings) else {
         return Vec::new();
     };
+    // A name that only the run can tell.
+    arguments.remove("");
     let mut schema = with_defaults(tool);
     forget_page(&mut schema, &arguments);
     let aimless = aim(&mut arguments, scenario, step, tool);
@@ -366,63 +369,26 @@ fn forget(schema: &mut Json, name: &str) {
     }
 }
 
-/// The template with variables filled in; what only the run can tell is null and listed in `unknown`.
-fn known_part(
-    template: &Template,
-    bindings: &Bindings,
-    pointer: &mut String,
-    unknown: &mut Vec<String>,
-) -> Json {
-    match template {
-        Template::Literal(json) => json.clone(),
-        Template::Reference(placeholder) => match bindings.value(&placeholder.reference) {
-            Some(value) => value.clone(),
-            None => {
-                unknown.push(pointer.clone());
-                Json::Null
-            }
-        },
-        Template::Text(parts) => {
-            let known: Option<String> = parts
-                .iter()
-                .map(|part| match part {
-                    TextPart::Literal(text) => Some(text.clone()),
-                    TextPart::Reference(placeholder) => bindings
-                        .value(&placeholder.reference)
-                        .map(|value| cuecard_source::value::as_text(value).into_owned()),
-                })
-                .collect();
-            // A text with something unknown in it is a text all the same.
-            Json::String(known.unwrap_or_else(|| {
-                unknown.push(pointer.clone());
-                String::new()
-            }))
-        }
-        Template::Array(items) => {
-            let length = pointer.len();
-            let mut known = Vec::with_capacity(items.len());
-            for (index, item) in items.iter().enumerate() {
-                push_pointer(pointer, &index.to_string());
-                known.push(known_part(item, bindings, pointer, unknown));
-                pointer.truncate(length);
-            }
-            Json::Array(known)
-        }
-        Template::Object(members) => {
-            let length = pointer.len();
-            let mut known = serde_json::Map::new();
-            for (key, value) in members {
-                let Json::String(key) = known_part(key, bindings, pointer, unknown) else {
-                    continue;
-                };
-                push_pointer(pointer, &key);
-                let value = known_part(value, bindings, pointer, unknown);
-                known.insert(key, value);
-                pointer.truncate(length);
-            }
-            Json::Object(known)
+/// The template with variables filled in, null for what only the run can tell, and the pointers to that.
+fn known_part(template: &Template, bindings: &Bindings) -> (Json, Vec<String>) {
+    let filled = template.fill::<DuplicateKey>(|placeholder| {
+        Ok(match bindings.known_value(placeholder) {
+            Some(value) => (Cow::Borrowed(value), Origin::Author),
+            None => (Cow::Owned(Json::Null), Origin::Peer),
+        })
+    });
+    let Ok(Value { json, marks }) = filled else {
+        return (Json::Null, Vec::new());
+    };
+    let mut json = Arc::unwrap_or_clone(json);
+    let marks = marks.into_iter().filter(|mark| !mark.origin.is_trusted());
+    let unknown: Vec<String> = marks.map(|mark| mark.pointer).collect();
+    for pointer in &unknown {
+        if let Some(place) = json.pointer_mut(pointer) {
+            *place = Json::Null;
         }
     }
+    (json, unknown)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Where elements are looked for, and where what they are known by goes.
 
 use cuecard_source::value::cut;
-use cuecard_tool_call::model::PathSegment;
+use cuecard_tool_call::model::holder;
 use cuecard_tool_call::script::{Failure, FailureKind, TargetParam};
 use serde_json::{Map, Value as Json};
 
@@ -21,38 +21,18 @@ pub(crate) fn put(
     param: &TargetParam,
     id: String,
 ) -> Result<(), Failure> {
-    let nowhere = || {
+    let Some((object, key)) = holder(arguments, &param.path) else {
         let message = format!("the parameters can't hold `{}`", cut(&param.written, 80));
-        Failure::new(FailureKind::BadParameters, message)
-            .with_help("the target's parameter must lead into an object of `params`")
+        return Err(Failure::new(FailureKind::BadParameters, message)
+            .with_help("the target's parameter must lead into an object of `params`"));
     };
-    let Some((PathSegment::Key(last), before)) = param.path.split_last() else {
-        return Err(nowhere());
-    };
-    let Some((PathSegment::Key(first), rest)) = before.split_first() else {
-        arguments.insert(last.clone(), id.into());
-        return Ok(());
-    };
-    let mut node = arguments.get_mut(first).ok_or_else(nowhere)?;
-    for segment in rest {
-        node = match segment {
-            PathSegment::Key(key) => node.get_mut(key.as_str()),
-            PathSegment::Index(index) => node.get_mut(*index),
-            PathSegment::FromEnd(index) => {
-                let items = node.as_array_mut().ok_or_else(nowhere)?;
-                let idx = items.len().checked_sub(*index).ok_or_else(nowhere)?;
-                items.get_mut(idx)
-            }
-        }
-        .ok_or_else(nowhere)?;
-    }
-    let object = node.as_object_mut().ok_or_else(nowhere)?;
-    object.insert(last.clone(), id.into());
+    object.insert(key.to_owned(), id.into());
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use cuecard_tool_call::model::PathSegment;
     use serde_json::json;
 
     use super::*;

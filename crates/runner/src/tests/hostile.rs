@@ -162,10 +162,10 @@ fn hostile_bundles_are_errors() {
             "unterminated string",
         ),
         (of_bundle(b""), "the file is empty"),
-        (of_bundle(deep.as_bytes()), "are nested 124 deep"),
+        (of_bundle(deep.as_bytes()), "nesting depth exceeded"),
         (
             of_bundle(BUNDLE.replacen("there", "\u{0}", 1).as_bytes()),
-            "the control character U+0000",
+            "control character",
         ),
         (
             with("\"script\": []", "\"script\": [], \"script\": []"),
@@ -211,7 +211,10 @@ fn hostile_test_cases_are_errors() {
         );
     }
     for (message, expected) in [
-        (of_case(&[b'[', b'['].repeat(50_000)), "nested too deeply"),
+        (
+            of_case(&[b'[', b'['].repeat(50_000)),
+            "recursion limit exceeded",
+        ),
         (
             of_case(bomb.as_bytes()),
             "the aliases in this file expand to more than",

@@ -12,10 +12,9 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IntoDeserializer as _, SeqAccess, Visitor,
 };
 
+use super::DecodeError;
 use super::decoder::Decoder;
-use super::{Context, DecodeError};
-use crate::Span;
-use crate::json::{Node, NodeKind};
+use crate::json::Node;
 use crate::reader::{Object, Reader};
 
 /// The name of a piece that is read by hand.
@@ -115,23 +114,33 @@ macro_rules! parts {
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $part {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        $crate::pieces! {
+            $part = |reader, node, pointer| {
                 type Read = fn(
                     &mut $crate::reader::Reader<'_>,
                     &$crate::json::Node,
                     &str,
                 ) -> Option<$inner>;
                 let read: Read = $read;
-                $crate::decode::by_hand(deserializer, Some(Self::default()), move |reader, node, pointer| {
-                    read(reader, node, pointer).map(Self)
-                })
+                read(reader, node, pointer).map($part)
+            }, Some($part::default()), $schema;
+        }
+    )*};
+}
+
+/// Types that are read by hand: by which function, what stands in for one, and the schema.
+#[macro_export]
+macro_rules! pieces {
+    ($($piece:ident = $read:expr, $stand_in:expr, $schema:tt;)*) => {$(
+        impl<'de> serde::Deserialize<'de> for $piece {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::decode::by_hand(deserializer, $stand_in, $read)
             }
         }
 
-        impl schemars::JsonSchema for $part {
+        impl schemars::JsonSchema for $piece {
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($part).into()
+                stringify!($piece).into()
             }
 
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
@@ -272,52 +281,16 @@ impl<'a> SeqAccess<'a> for HandOver<'a> {
             Next::End => return Ok(None),
             Next::Node => {}
         }
-        let input = context.input;
-        let mut reader = Reader::new(input.source, input.format);
-        if let Some(doubts) = input.yaml {
-            reader.set_yaml(Rc::clone(doubts));
-        }
-        reader.n_patterns = context.n_patterns.get();
-        reader.moved = input.moved;
-        let moved;
-        let node = match input.offset {
-            0 => node,
-            _ => {
-                moved = shifted(node, context);
-                &moved
-            }
-        };
         let read = READ.take();
+        let mut reader = context.reader.without_findings();
+        reader.n_patterns = context.n_patterns.get();
         let is_of_use = read.is_some_and(|read| read(&mut reader, node, &context.pointer()));
         context.n_patterns.set(reader.n_patterns);
-        for diagnostic in reader.diagnostics {
-            context.keep(diagnostic);
-        }
+        let found = reader.diagnostics.into_iter();
+        found.for_each(|found| context.keep(found));
         match is_of_use {
             true => seed.deserialize(().into_deserializer()).map(Some),
             false => Err(DecodeError::filed()),
         }
-    }
-}
-
-/// A tree with all its places moved.
-fn shifted(node: &Node, context: &Context<'_>) -> Node {
-    let mut node = node.clone();
-    shift(&mut node, &|span| context.span(span));
-    node
-}
-
-/// Moves all places of a tree.
-fn shift(node: &mut Node, moved: &impl Fn(Span) -> Span) {
-    node.span = moved(node.span);
-    match &mut node.kind {
-        NodeKind::Array(items) => items.iter_mut().for_each(|item| shift(item, moved)),
-        NodeKind::Object(members) => {
-            for member in members {
-                member.key_span = moved(member.key_span);
-                shift(&mut member.value, moved);
-            }
-        }
-        _ => {}
     }
 }

@@ -12,11 +12,11 @@ use serde::forward_to_deserialize_any;
 use super::by_hand::{CHECKED, CHECKED_ALWAYS, HandOver, NODE};
 use super::recovery::{Mark, Outcome, StandIn, id};
 use super::wrappers::{ITEMS, KIND, SPANNED};
-use super::{Context, DecodeError, MAX_DEPTH, MAX_ITEMS, PathStep, StepName};
+use super::{Context, DecodeError, MAX_ITEMS, PathStep, StepName};
 use crate::diagnostic::{Diagnostic, Severity, did_you_mean};
 use crate::json::{Member, Node, NodeKind};
 use crate::reader::{
-    CUSTOM_KEY, article, asserts, either, first_character, found, is_custom, meant_key, type_help,
+    CUSTOM_KEY, article, asserts, either, first_character, found, is_custom, meant_key,
 };
 use crate::value::{Json, cut};
 
@@ -99,16 +99,8 @@ impl<'a> Decoder<'a> {
         read: impl FnOnce(Self) -> Result<T>,
     ) -> Result<T> {
         let part = Self { node, ..self };
-        let depth = {
-            let mut path = self.context.path.borrow_mut();
-            path.push(step);
-            path.len()
-        };
-        let result = match depth > MAX_DEPTH {
-            true => Err(self.invalid(format!(" is nested more than {MAX_DEPTH} levels deep"))),
-            false => read(part),
-        };
-        let result = result.map_err(|error| part.placed(error));
+        self.context.path.borrow_mut().push(step);
+        let result = read(part).map_err(|error| part.placed(error));
         self.context.path.borrow_mut().pop();
         result
     }
@@ -124,7 +116,7 @@ impl<'a> Decoder<'a> {
             }
             let span = match self.node.kind {
                 NodeKind::Object(_) | NodeKind::Array(_) => self.first_character(),
-                _ => self.context.span(self.node.span),
+                _ => self.node.span,
             };
             error.message.insert_str(0, &self.context.subject());
             error.place = Some((span, self.context.pointer()));
@@ -134,22 +126,22 @@ impl<'a> Decoder<'a> {
 
     /// What stands there; of a text that is withheld only its kind.
     fn found(self) -> String {
-        match self.context.input.source.is_withheld() && !self.node.is_null() {
+        match self.context.reader.source.is_withheld() && !self.node.is_null() {
             true => article(self.node.kind_name()),
             false => found(self.node),
         }
     }
 
     fn first_character(self) -> crate::Span {
-        let span = self.context.span(self.node.span);
-        first_character(self.context.input.source, span)
+        first_character(self.context.reader.source, self.node.span)
     }
 
     fn wrong_type(self, expected: &str) -> DecodeError {
         let message = format!(" must be {expected}, not {}", self.found());
-        let input = self.context.input;
-        let doubts = input.yaml.map(|doubts| &**doubts);
-        let help = type_help(input.source, doubts, self.node, expected == "a string");
+        let help = self
+            .context
+            .reader
+            .type_help(self.node, expected == "a string");
         let error = DecodeError::new(|format| format.wrong_type, message);
         DecodeError { help, ..error }
     }
@@ -189,6 +181,7 @@ impl<'a> Decoder<'a> {
             members: self.bounded(members)?.iter(),
             value: None,
             keys,
+            stand_in: None,
             stand_ins: keys
                 .filter(|_| self.context.has_marks())
                 .map(stand_in)
@@ -205,6 +198,11 @@ impl<'a> Decoder<'a> {
                 Ok(value)
             }
             Err(error) => match (error.missing, &error.place) {
+                // Nothing stands in for the missing key, so this was the last attempt.
+                (Some(_), None) if error.is_filed => {
+                    self.file_unknown(keys);
+                    Err(error)
+                }
                 (Some(missing), None) => Err(self.missing(keys, missing, error)),
                 _ => Err(error),
             },
@@ -228,17 +226,18 @@ impl<'a> Decoder<'a> {
         let mut unknown = self.unknown(keys);
         let typo = unknown.find(|(_, meant)| *meant == Some(missing));
         error.label = typo.map(|_| format!("did you mean `{missing}`?"));
+        let added = self.context.reader.written_key(missing);
+        error.help = typo.is_none().then(|| format!("add {added}"));
         // Null is as good as absent, and there it stands.
         let null = self.node.get(missing).map(|null| null.span);
         let span = typo.map(|(member, _)| member.key_span).or(null);
-        let span = span.map_or_else(|| self.first_character(), |span| self.context.span(span));
+        let span = span.unwrap_or_else(|| self.first_character());
         error.place = Some((span, self.pointer_to(missing)));
         error.message.insert_str(0, &self.context.subject());
         error
     }
 
     fn file_unknown(self, keys: Keys) {
-        let input = self.context.input;
         let mut typos = Vec::new();
         for (member, meant) in self.unknown(keys) {
             let stand_in = meant.map(|key| Mark::StandIn(id(self.node), key));
@@ -253,8 +252,8 @@ impl<'a> Decoder<'a> {
             let key = member.key.as_str();
             let subject = self.context.subject();
             let message = format!("unknown key `{}` in {subject}", cut(key, 100));
-            let mut found = Diagnostic::warning(input.format.unknown, message)
-                .at(input.source, self.context.span(member.key_span))
+            let mut found = Diagnostic::warning(self.context.reader.format().unknown, message)
+                .at(self.context.reader.source, member.key_span)
                 .with_pointer(self.pointer_to(key));
             if keys.has_rule("!") || meant.is_some_and(asserts) {
                 found.severity = Severity::Error;
@@ -391,7 +390,7 @@ impl<'de> Deserializer<'de> for Decoder<'de> {
         match name == SPANNED {
             true => visitor.visit_seq(SpanThenValue {
                 n_read: 0,
-                span: self.context.span(self.node.span),
+                span: self.node.span,
                 value: self,
             }),
             false => self.structure(Keys(fields), visitor),
@@ -484,7 +483,8 @@ impl<'a> SeqAccess<'a> for List<'a> {
         let Some(node) = self.items.get(self.idx) else {
             return Ok(None);
         };
-        let moved = context.input.moved.and_then(|moved| moved.get(&node.span));
+        let moved = context.reader.moved;
+        let moved = moved.and_then(|moved| moved.get(&node.span));
         let step = PathStep {
             name: StepName::Item(self.idx),
             moved: moved.cloned(),
@@ -514,6 +514,8 @@ struct Entries<'a> {
     keys: Option<Keys>,
     /// The keys that get a stand-in, behind the members.
     stand_ins: Vec<&'static str>,
+    /// The one of them whose value comes next.
+    stand_in: Option<&'static str>,
     decoder: Decoder<'a>,
 }
 
@@ -530,20 +532,19 @@ impl<'a> MapAccess<'a> for Entries<'a> {
             let Some(key) = self.stand_ins.pop() else {
                 return Ok(None);
             };
+            self.stand_in = Some(key);
             let part = context.part();
             context.marks.borrow_mut().holders.push(part);
             return seed
                 .deserialize(BorrowedStrDeserializer::new(key))
                 .map(Some);
         };
-        let context = self.decoder.context;
-        let key = seed.deserialize(Key { member, context });
+        let key = seed.deserialize(Key(member));
         key.map(Some).map_err(|mut error: DecodeError| {
             error
                 .message
                 .insert_str(0, &format!("the key `{}`", cut(&member.key, 100)));
-            let span = self.decoder.context.span(member.key_span);
-            error.place = Some((span, self.decoder.pointer_to(&member.key)));
+            error.place = Some((member.key_span, self.decoder.pointer_to(&member.key)));
             error
         })
     }
@@ -551,7 +552,11 @@ impl<'a> MapAccess<'a> for Entries<'a> {
     fn next_value_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Result<T::Value> {
         let Some(member) = self.value.take() else {
             // A type without a stand-in: what holds it is left out.
-            return seed.deserialize(StandIn).map_err(|_| DecodeError::filed());
+            let lost = |_| DecodeError {
+                missing: self.stand_in,
+                ..DecodeError::filed()
+            };
+            return seed.deserialize(StandIn).map_err(lost);
         };
         let step = PathStep {
             name: StepName::Key(member.key.clone()),
@@ -659,16 +664,13 @@ impl<'a, D: Deserializer<'a, Error = DecodeError> + Copy> SeqAccess<'a> for Span
 
 /// A key: a string, perhaps with its place.
 #[derive(Clone, Copy)]
-struct Key<'a> {
-    member: &'a Member,
-    context: &'a Context<'a>,
-}
+struct Key<'a>(&'a Member);
 
 impl<'de> Deserializer<'de> for Key<'de> {
     type Error = DecodeError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_borrowed_str(&self.member.key)
+        visitor.visit_borrowed_str(&self.0.key)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -679,7 +681,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
     ) -> Result<V::Value> {
         visitor.visit_seq(SpanThenValue {
             n_read: 0,
-            span: self.context.span(self.member.key_span),
+            span: self.0.key_span,
             value: self,
         })
     }
@@ -690,7 +692,7 @@ impl<'de> Deserializer<'de> for Key<'de> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        visitor.visit_enum(BorrowedStrDeserializer::new(&self.member.key))
+        visitor.visit_enum(BorrowedStrDeserializer::new(&self.0.key))
     }
 
     forward_to_deserialize_any! {

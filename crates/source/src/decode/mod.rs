@@ -1,6 +1,6 @@
 //! Reads a type from a tree: the struct with its serde attributes is the format, and here it gets places.
 //!
-//! [`decode`] is a serde deserializer over [`Node`]s. An error says where it is and what is wrong there, and the reading
+//! [`Reader::decode`] is a serde deserializer over [`Node`]s. An error says where it is and what is wrong there, and the reading
 //! goes on without the wrong part, so that all mistakes are found. A key that the struct doesn't know is a warning with a
 //! proposal; null is as good as an absent key. What a format needs beyond serde's attributes:
 //!
@@ -20,51 +20,27 @@ mod schema;
 mod wrappers;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::fmt;
-use std::rc::Rc;
 
 use serde::de::{self, DeserializeOwned};
 
-use crate::diagnostic::{Code, Diagnostic, any_error};
+use crate::Span;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::json::Node;
 use crate::reader::{Format, Reader};
 use crate::value::{cut, push_pointer};
-use crate::yaml::AmbiguousScalar;
-use crate::{SourceFile, Span};
 
 pub use by_hand::{by_hand, checked};
 use recovery::{Mark, Marks, NodeId};
-pub use schema::schema_of;
+pub use schema::{schema_document, schema_of};
 pub use wrappers::{Items, OneOrMany, Spanned, entries, items, nullable, one_or_many};
 
-/// How deep lists and objects may stand in each other.
-const MAX_DEPTH: usize = 256;
 /// How many items a list, and how many keys an object may have.
 const MAX_ITEMS: usize = 1_000_000;
 /// More findings of one value are not kept.
 const MAX_FINDINGS: usize = 1_000;
 /// How many bytes of what somebody wrote a message repeats.
 const MAX_SHOWN_BYTES: usize = 200;
-
-/// What is read, and what its mistakes are called.
-#[derive(Clone, Copy)]
-pub struct Input<'a> {
-    /// The text that the tree was read from.
-    pub source: &'a SourceFile,
-    /// Where the part of the text begins in which the tree counts its places: 0, or a line of JSON Lines.
-    pub offset: u32,
-    /// What the tree is, as `the file` or `a record`.
-    pub what: &'a str,
-    /// The codes.
-    pub format: &'static Format,
-    /// If the text is YAML, what of it other readers of YAML take otherwise.
-    pub yaml: Option<&'a Rc<[AmbiguousScalar]>>,
-    /// The JSON pointer to the tree in the document.
-    pub pointer: &'a str,
-    /// The pointers to the items of lists that stand elsewhere in the document, by their places.
-    pub moved: Option<&'a HashMap<Span, String>>,
-}
 
 /// What was read.
 #[derive(Debug)]
@@ -78,95 +54,59 @@ pub struct Decoded<T> {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl<T> Decoded<T> {
-    /// Returns the value if nothing is wrong with it, and the findings.
-    pub fn without_errors(self) -> (Option<T>, Vec<Diagnostic>) {
-        let has_error = any_error(&self.diagnostics);
-        (self.value.filter(|_| !has_error), self.diagnostics)
+impl<'a> Reader<'a> {
+    /// Reads a value of type `T`, which messages call `what`, from the tree at a pointer.
+    pub fn decoded<T: DeserializeOwned>(
+        &mut self,
+        root: &Node,
+        pointer: &str,
+        what: &str,
+    ) -> Decoded<T> {
+        let context = Context {
+            reader: self.without_findings(),
+            n_patterns: Cell::new(self.n_patterns),
+            pointer,
+            what,
+            root: recovery::id(root),
+            path: RefCell::default(),
+            findings: RefCell::default(),
+            marks: RefCell::default(),
+            is_whole: Cell::new(true),
+        };
+        let value = context.attempts(root, || decoder::read(root, &context));
+        self.n_patterns = context.n_patterns.get();
+        let mut diagnostics = context.findings.into_inner();
+        diagnostics.sort_by_key(crate::document::place_of);
+        Decoded {
+            value,
+            is_whole: context.is_whole.get(),
+            diagnostics,
+        }
     }
-}
 
-/// Reads a value of type `T` from a tree.
-pub fn decode<T: DeserializeOwned>(root: &Node, input: Input<'_>) -> Decoded<T> {
-    decode_after(root, input, &mut 0)
-}
-
-impl Reader<'_> {
-    /// Reads a value of type `T`, which messages call `what`, from the tree at a pointer. Returns nothing if nothing is left
-    /// of it without what is wrong.
+    /// As [`Self::decoded`], with the findings among those of the reader. Returns nothing if nothing is left of it without
+    /// what is wrong.
     pub fn decode<T: DeserializeOwned>(
         &mut self,
         root: &Node,
         pointer: &str,
         what: &str,
     ) -> Option<T> {
-        let mut n_patterns = self.n_patterns;
-        let input = Input {
-            source: self.source,
-            offset: 0,
-            what,
-            format: self.format(),
-            yaml: self.yaml(),
-            pointer,
-            moved: self.moved,
-        };
-        let decoded = decode_after(root, input, &mut n_patterns);
-        self.n_patterns = n_patterns;
+        let decoded = self.decoded(root, pointer, what);
         self.diagnostics.extend(decoded.diagnostics);
         decoded.value.filter(|_| decoded.is_whole)
     }
 }
 
-/// Decodes after so many patterns were compiled, and counts on.
-fn decode_after<T: DeserializeOwned>(
-    root: &Node,
-    input: Input<'_>,
-    n_patterns: &mut usize,
-) -> Decoded<T> {
-    let context = Context {
-        input,
-        n_patterns: Cell::new(*n_patterns),
-        root: recovery::id(root),
-        path: RefCell::default(),
-        findings: RefCell::default(),
-        marks: RefCell::default(),
-        is_whole: Cell::new(true),
-    };
-    let value = context.attempts(root, || decoder::read(root, &context));
-    *n_patterns = context.n_patterns.get();
-    let mut diagnostics = context.findings.into_inner();
-    diagnostics.sort_by_key(crate::document::place_of);
-    Decoded {
-        value,
-        is_whole: context.is_whole.get(),
-        diagnostics,
-    }
-}
-
-/// Reads a part of a file, which stands at a JSON pointer. `what` is what messages call it.
-pub fn decode_part<T: DeserializeOwned>(
-    reader: &Reader<'_>,
-    node: &Node,
-    pointer: &str,
-    what: &str,
-    format: &'static Format,
-) -> Decoded<T> {
-    let input = Input {
-        source: reader.source,
-        offset: 0,
-        what,
-        format,
-        yaml: reader.yaml(),
-        pointer,
-        moved: reader.moved,
-    };
-    decode(node, input)
-}
-
 /// What is shared while one tree is read.
 struct Context<'a> {
-    input: Input<'a>,
+    /// What the tree is read with.
+    reader: Reader<'a>,
     n_patterns: Cell<usize>,
+    /// The JSON pointer to the tree in the document.
+    pointer: &'a str,
+    /// What the tree is, as `the file` or `a record`.
+    what: &'a str,
     root: NodeId,
     marks: RefCell<Marks>,
     is_whole: Cell<bool>,
@@ -189,7 +129,7 @@ enum StepName {
 
 impl Context<'_> {
     fn pointer(&self) -> String {
-        let mut pointer = self.input.pointer.to_owned();
+        let mut pointer = self.pointer.to_owned();
         for step in self.path.borrow().iter() {
             match (&step.moved, &step.name) {
                 (Some(moved), _) => pointer.clone_from(moved),
@@ -205,7 +145,7 @@ impl Context<'_> {
         let path = self.path.borrow();
         let mut names = path.iter().rev().map(|step| &step.name);
         match (names.next(), names.next()) {
-            (None, _) => self.input.what.to_owned(),
+            (None, _) => self.what.to_owned(),
             (Some(StepName::Item(idx)), Some(StepName::Key(list))) => {
                 format!("`{}[{idx}]`", cut(list, MAX_SHOWN_BYTES))
             }
@@ -221,22 +161,16 @@ impl Context<'_> {
         part.unwrap_or(self.root)
     }
 
-    fn span(&self, span: Span) -> Span {
-        let offset = self.input.offset;
-        Span {
-            start: span.start.saturating_add(offset),
-            end: span.end.saturating_add(offset),
-        }
-    }
-
     fn file(&self, error: DecodeError) {
         if error.is_filed {
             return;
         }
-        let code = (error.code)(self.input.format);
+        let code = (error.code)(self.reader.format());
         let mut diagnostic = Diagnostic::error(code, error.message);
         if let Some((span, pointer)) = error.place {
-            diagnostic = diagnostic.at(self.input.source, span).with_pointer(pointer);
+            diagnostic = diagnostic
+                .at(self.reader.source, span)
+                .with_pointer(pointer);
         }
         diagnostic.label = error.label;
         diagnostic.help = error.help;

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::value::Json;
 
@@ -23,6 +23,29 @@ pub fn schema_of<T: JsonSchema>() -> Json {
         .for_each(|(_, it)| allow_null(it));
     allow_null(&mut schema);
     schema
+}
+
+/// A JSON Schema that is a document of its own: what it is called and is for, then `schema`.
+///
+/// `name` is that of its file, `version` the version of the format it describes.
+pub fn schema_document(
+    name: &str,
+    version: &str,
+    title: &str,
+    description: &str,
+    schema: Json,
+) -> Json {
+    let mut document = Map::new();
+    let draft = "https://json-schema.org/draft/2020-12/schema";
+    document.insert("$schema".to_owned(), draft.into());
+    let id = format!("urn:cuecard:schema:{name}:{version}");
+    document.insert("$id".to_owned(), id.into());
+    document.insert("title".to_owned(), title.into());
+    document.insert("description".to_owned(), description.into());
+    if let Json::Object(members) = schema {
+        document.extend(members);
+    }
+    Json::Object(document)
 }
 
 /// Lets each key of an object that may be absent be null.

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::*;
-use crate::diagnostic::{Severity, codes};
-use crate::json::{Limits, parse};
+use crate::SourceFile;
+use crate::diagnostic::{Severity, any_error, codes};
+use crate::json::{Limits, parse, parse_part};
 use crate::reader::{Object, Reader};
 use crate::value::Json;
 
@@ -60,17 +61,9 @@ fn read<T: DeserializeOwned>(text: &str) -> (Decoded<T>, SourceFile) {
     let source = SourceFile::new("x.json", text);
     let parsed = parse(text, &Limits::default());
     assert_eq!(parsed.errors, [], "{text}");
-    let input = Input {
-        source: &source,
-        offset: 0,
-        what: "the file",
-        format: &FORMAT,
-        yaml: None,
-        pointer: "",
-        moved: None,
-    };
     let root = parsed.root.expect("valid");
-    (decode(&root, input), source)
+    let decoded = Reader::new(&source, &FORMAT).decoded(&root, "", "the file");
+    (decoded, source)
 }
 
 /// The findings as `severity code pointer 'text under the span' message (label)`.
@@ -190,7 +183,6 @@ fn each_wrong_item_is_found_and_the_others_are_kept() {
         .collect();
     use Severity::{Error, Warning};
     assert_eq!(severities, [Error, Error, Error, Warning]);
-    assert_eq!(decoded.without_errors().0, None);
 }
 
 /// A type with all that can be said beyond serde's attributes.
@@ -349,21 +341,11 @@ fn other_deserializers_refuse_what_is_read_by_hand() {
 }
 
 #[test]
-fn places_count_from_the_offset() {
+fn places_of_a_part_are_those_in_the_whole() {
     let source = SourceFile::new("x.jsonl", "{}\n{\"cmd\": 7}\n");
-    let root = parse("{\"cmd\": 7}", &Limits::default())
-        .root
-        .expect("valid");
-    let input = Input {
-        source: &source,
-        offset: 3,
-        what: "a line",
-        format: &FORMAT,
-        yaml: None,
-        pointer: "",
-        moved: None,
-    };
-    let decoded = decode::<Small>(&root, input);
+    let parsed = parse_part(source.text(), Span::new(3, 13), &Limits::default());
+    let root = parsed.root.expect("valid");
+    let decoded = Reader::new(&source, &FORMAT).decoded::<Small>(&root, "", "a line");
     let place = decoded.diagnostics[0].place.as_ref().expect("a place");
     assert_eq!(source.slice(place.span), "7");
     let text = r#"{"name": "é"}"#;
@@ -376,36 +358,6 @@ fn places_count_from_the_offset() {
     assert_eq!(
         (source.slice(name.span), name.value.as_str()),
         ("\"é\"", "é")
-    );
-}
-
-#[test]
-fn what_is_nested_too_deep_is_refused() {
-    let deep = format!(
-        "{}1{}",
-        "[".repeat(MAX_DEPTH + 1),
-        "]".repeat(MAX_DEPTH + 1)
-    );
-    let limits = Limits {
-        max_depth: usize::MAX,
-        ..Limits::default()
-    };
-    let source = SourceFile::new("x.json", deep.as_str());
-    let root = parse(&deep, &limits).root.expect("valid");
-    let input = Input {
-        source: &source,
-        offset: 0,
-        what: "the file",
-        format: &FORMAT,
-        yaml: None,
-        pointer: "",
-        moved: None,
-    };
-    let decoded = decode::<Json>(&root, input);
-    assert!(
-        decoded.diagnostics[0]
-            .message
-            .ends_with("is nested more than 256 levels deep")
     );
 }
 

@@ -1,22 +1,19 @@
-//! JSON with spans: `serde_json` judges the grammar, and what it lets through becomes a tree.
+//! JSON with spans.
 //!
-//! [`parse`] accepts exactly RFC 8259, and refuses besides duplicate keys and numbers that no `f64` can hold. The first
-//! mistake in the grammar ends the reading; of the others all are told.
+//! [`parse`] accepts exactly RFC 8259, and refuses besides duplicate keys, halves of surrogate pairs and numbers that no `f64`
+//! can hold. The first mistake in the grammar ends the reading; of the others all are told.
 
-mod comments;
 mod node;
 mod number;
 #[cfg(test)]
 mod properties;
 mod string;
 mod surrogates;
-mod syntax;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod value;
 
-pub use comments::without_comments;
 pub use node::{Member, Node, NodeKind};
 pub use number::is_large_integer;
 pub(crate) use number::is_out_of_range;
@@ -28,6 +25,7 @@ pub use value::{
     changes, has_inexact_number, mended, read_exact, read_numbers_as_texts, read_value, write_exact,
 };
 
+use crate::Span;
 use crate::mistake::{Mistake, MistakeKind};
 
 /// Bounds on what [`parse`] reads.
@@ -44,7 +42,7 @@ pub struct Limits {
 
 impl Limits {
     /// The most that `max_depth` can ask for: what walks a tree of [`Node`]s recursively relies on it.
-    pub const DEEPEST: usize = 512;
+    pub const DEEPEST: usize = 255;
 }
 
 impl Default for Limits {
@@ -68,13 +66,31 @@ pub struct Parsed {
 
 /// Reads one JSON text. Takes time linear in its length, whatever it holds.
 pub fn parse(text: &str, limits: &Limits) -> Parsed {
+    read(text, limits, false)
+}
+
+/// As [`parse`], of a part of a text, such as a line of JSON Lines; the places are those in the whole.
+pub fn parse_part(text: &str, part: Span, limits: &Limits) -> Parsed {
+    let end = part.range().end.min(text.len());
+    let mut builder = tree::Builder::new(&text[..end], part.range().start, *limits);
+    let root = builder.build(false);
+    let errors = builder.mistakes.sorted();
+    Parsed { root, errors }
+}
+
+/// As [`parse`], of a text in which editors allow comments, and commas before closing brackets.
+pub fn parse_with_comments(text: &str, limits: &Limits) -> Parsed {
+    read(text, limits, true)
+}
+
+fn read(text: &str, limits: &Limits, has_comments: bool) -> Parsed {
     let longest = limits.max_bytes.min(u32::MAX as usize);
     if text.len() > longest {
         let message = format!(
             "the text is {} bytes long; the limit is {longest}",
             text.len()
         );
-        let span = super::Span::new(0, 0);
+        let span = Span::new(0, 0);
         let mistake = Mistake::new(MistakeKind::TooLarge, span, message, "split the file");
         return Parsed {
             root: None,
@@ -82,21 +98,19 @@ pub fn parse(text: &str, limits: &Limits) -> Parsed {
         };
     }
     let start = super::byte_order_mark(text);
-    let mark = (start > 0).then(|| {
+    let mut builder = tree::Builder::new(text, start, *limits);
+    let root = builder.build(has_comments);
+    let mut errors = builder.mistakes.sorted();
+    if start > 0 {
         let (message, help) = (
             "the text begins with a byte order mark",
             "save the file as UTF-8 without a byte order mark",
         );
-        let span = super::Span::new(0, start);
-        Mistake::new(MistakeKind::ByteOrderMark, span, message, help)
-    });
-    let mut errors = Vec::from_iter(mark);
-    if let Some(mistake) = syntax::first_mistake(text, start) {
-        errors.push(mistake);
-        return Parsed { root: None, errors };
+        let span = Span::new(0, start);
+        errors.insert(
+            0,
+            Mistake::new(MistakeKind::ByteOrderMark, span, message, help),
+        );
     }
-    let mut builder = tree::Builder::new(text, start, *limits);
-    let root = builder.build();
-    errors.append(&mut builder.mistakes.sorted());
     Parsed { root, errors }
 }

@@ -9,5 +9,6 @@ pub use compare::{Incomparable, compare, equal, equal_by, is_same_json, is_true,
 pub use comparison::Comparison;
 pub use difference::{DifferentLine, changed_lines, different_lines, equal_ranges, likeness};
 pub use predicate::{
-    MOST_MISFITS, Mismatch, Predicate, push_key, regex_reason, schema_validator, takes_all,
+    MOST_MISFITS, Mismatch, Predicate, json_path, push_key, regex_reason, schema_validator,
+    takes_all,
 };

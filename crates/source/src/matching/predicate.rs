@@ -58,7 +58,7 @@ impl Predicate<'_> {
                     .iter_errors(subject)
                     .take(MOST_MISFITS)
                     .map(|error| Mismatch {
-                        place: place(subject, error.instance_path().as_str()),
+                        place: json_path(subject, error.instance_path().as_str()),
                         reason: cut(&error.to_string(), 300).into_owned(),
                     })
                     .collect(),
@@ -232,8 +232,8 @@ fn shown(json: &Json) -> String {
     }
 }
 
-/// A JSON pointer into `subject` as the rest of a JSONPath.
-fn place(subject: &Json, pointer: &str) -> String {
+/// A JSON pointer into `subject` as a JSONPath without its `$`.
+pub fn json_path(subject: &Json, pointer: &str) -> String {
     let mut place = String::new();
     let mut at = Some(subject);
     for key in pointer_steps(pointer) {

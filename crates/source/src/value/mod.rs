@@ -5,8 +5,6 @@
 //! references costs nothing extra.
 
 mod credentials;
-pub mod fields;
-pub mod patch;
 mod printable;
 mod redact;
 mod spelling;

@@ -10,7 +10,6 @@ mod properties;
 mod reader;
 mod scalar;
 mod spans;
-mod syntax;
 #[cfg(test)]
 mod tests;
 mod write;

@@ -6,7 +6,6 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks, Tag};
 
 use super::scalar::{Plain, plain};
 use super::spans::{Offsets, after_properties, quoted_end};
-use super::syntax;
 use super::{AmbiguousScalar, Parsed};
 use crate::json::{Limits, Member, Node, NodeKind};
 use crate::mistake::{Mistake, MistakeKind, Mistakes, excerpt};
@@ -109,7 +108,7 @@ impl<'text> Reader<'text> {
                 Ok((event, marks)) => self.event(event, &marks),
                 Err(error) => {
                     let at = self.offsets.byte(error.marker());
-                    self.add(syntax::mistake(error.info(), self.character(at)));
+                    self.refuse(error.info(), self.character(at));
                     self.root = None;
                     break;
                 }
@@ -129,6 +128,26 @@ impl<'text> Reader<'text> {
             );
         }
         self.done()
+    }
+
+    /// Reports what the parser refuses.
+    fn refuse(&mut self, info: &str, span: Span) {
+        let has = |words: &[&str]| words.iter().any(|word| info.contains(word));
+        let (kind, help) = if has(&["unknown anchor"]) {
+            let help = "write the anchor first, as `&name`; text that begins with `*` needs quotes";
+            (MistakeKind::Alias, help)
+        } else if has(&["recursion limit"]) {
+            (MistakeKind::TooDeep, "nest less deeply")
+        } else if has(&["indentation", "expected key", "'-' indicator", "tab"]) {
+            let help = "indent it like the lines around it, with spaces";
+            (MistakeKind::Syntax, help)
+        } else {
+            let help = "put texts with `:`, `#`, brackets or quotes in quotes, and close these";
+            (MistakeKind::Syntax, help)
+        };
+        // What the parser is at is seen at the place.
+        let found = info.split_once(", ").map_or(info, |(_, found)| found);
+        self.report(kind, span, excerpt(found), help);
     }
 
     fn done(self) -> Parsed {

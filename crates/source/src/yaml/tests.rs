@@ -211,19 +211,19 @@ fn mistakes_of_meaning_are_found_together() {
 }
 
 #[test]
-fn mistakes_of_syntax_are_said_in_plain_words() {
-    said("a:\n\t- b", "tabs can", "-");
-    said("title: one: two", "a second `: `", ":");
-    said("a: 'b\nc: d\n", "unterminated", "'");
-    said("a: 'b' c\n", "after a quoted string", "c");
-    said("a: \"\\d\"\n", "invalid escape", "\"");
-    said("a: [1, 2\nb: 3\n", "expected `,` or a closing", ":");
-    said("a: ]\n", "unmatched closing", "]");
-    said("a: @b\n", "can't start like this", "@");
-    said("a: 1\nb\nc: 2\n", "expected `:` after", "c");
-    said("a:\n  b: 1\n c: 2\n", "inconsistent indentation", "c");
-    said("a: - b\n", "a list item is not allowed", "-");
-    said("[a]\nb\n", "after the end of the value", "b");
+fn mistakes_of_syntax_have_their_place() {
+    said("a:\n\t- b", "tab", "-");
+    said("title: one: two", "mapping values are not allowed", ":");
+    said("a: 'b\nc: d\n", "in quoted scalar", "'");
+    said("a: 'b' c\n", "invalid trailing content", "c");
+    said("a: \"\\d\"\n", "unknown escape character", "\"");
+    said("a: [1, 2\nb: 3\n", "illegal placement", ":");
+    said("a: ]\n", "misplaced bracket", "]");
+    said("a: @b\n", "unexpected character", "@");
+    said("a: 1\nb\nc: 2\n", "simple key expect", "c");
+    said("a:\n  b: 1\n c: 2\n", "did not find expected key", "c");
+    said("a: - b\n", "block sequence entries are not allowed", "-");
+    said("[a]\nb\n", "expected <document start>", "b");
     let deep = "[".repeat(100_000);
     assert_eq!(mistake(&deep).0, MistakeKind::TooDeep);
     let deep = "- ".repeat(100_000);

@@ -105,9 +105,9 @@ pub fn heal(text: &str) {
         (&again.base, again.patch.len()),
         (&patch.base, patch.patch.len())
     );
-    for operation in &patch.patch {
+    for operation in patch.patch.iter() {
         assert!(
-            operation.pointer().starts_with("/testSteps/"),
+            operation.path().as_str().starts_with("/testSteps/"),
             "{operation:?}"
         );
     }

@@ -7,11 +7,10 @@ use super::pieces::invalid;
 use crate::model::vocabulary::AbstractTool;
 use crate::model::{FaultMatch, FaultRule, FaultRules};
 use crate::script::EVENTS;
-use cuecard_source::decode::{Items, schema_of};
-use cuecard_source::diagnostic::{Diagnostic, any_error};
+use cuecard_source::decode::{Items, schema_document, schema_of};
+use cuecard_source::diagnostic::{Diagnostic, any_error, did_you_mean};
 use cuecard_source::reader::{Object, Reader};
-use cuecard_source::value::Json;
-use cuecard_source::value::fields::schema_document;
+use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, checked};
 
 checked!(FaultMatch, FaultRule);
@@ -66,9 +65,14 @@ impl FaultRule {
 
 impl FaultMatch {
     fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
-        if self.event.is_some() {
-            let names: Vec<(&str, ())> = EVENTS.iter().map(|spec| (spec.key, ())).collect();
-            reader.one_of(object, "event", "`event`", &names);
+        let keys = || EVENTS.iter().map(|spec| spec.key);
+        if let (Some(event), Some(node)) = (&self.event, object.get("event"))
+            && !keys().any(|key| key == event)
+        {
+            let message = format!("`event` is no event of timelines: `{}`", cut(event, 40));
+            let pointer = object.child_pointer("event");
+            let found = reader.error_at(super::FORMAT.value, node.span, &pointer, message);
+            found.label = did_you_mean(event, keys()).map(|key| format!("did you mean `{key}`?"));
         }
         // A tool may be written with an agent's own name.
         let tool = self.tool.as_deref().and_then(AbstractTool::meant_by);

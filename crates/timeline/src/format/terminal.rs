@@ -6,13 +6,13 @@ use serde::{Deserialize, Deserializer};
 use super::parse;
 use super::pieces::invalid;
 use crate::model::{BuiltIn, Normalize, Replacement, TerminalConfig};
+use cuecard_source::decode::schema_document;
 use cuecard_source::decode::schema_of;
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::{place_of, read_document};
 use cuecard_source::json::Node;
 use cuecard_source::reader::{Format, Object, Reader};
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::schema_document;
 use cuecard_source::{SourceFile, checked, toml};
 
 checked!(NormalizeForm);

@@ -7,7 +7,7 @@ use super::template::{is_name, way};
 use crate::model::{
     Answers, BuiltinTool, ElicitationAction, ElicitationAnswer, Expectation, ExpectedElements,
     MemberRef, OnError, Parse, PathSegment, QuestionMatch, RetryRule, Step, Target, TargetPlace,
-    Template, Text, ToolName, is_role, roles,
+    Template, Text, ToolName, holder, is_role, roles,
 };
 use cuecard_source::diagnostic::{Code, codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
@@ -252,72 +252,33 @@ fn param(
     span: Span,
     pointer: &str,
 ) -> Option<Vec<PathSegment>> {
-    let mut error = |message: String, help: &str| {
-        let found = reader.error_at(codes::TARGET_INVALID, span, pointer, message);
-        found.help = (!help.is_empty()).then(|| help.to_owned());
-        None
-    };
     let shown = cut(written, 60);
-    let path = match way(written) {
-        Ok(path) => path,
-        Err(reason) => {
-            let message = format!("`{shown}` is not a valid parameter path: {reason}");
-            return error(
-                message,
-                "write a path such as \"elements[0].uid\" or \"to_uid\"",
-            );
+    let (message, help) = match way(written) {
+        Err(reason) => (
+            format!("`{shown}` is not a valid parameter path: {reason}"),
+            "write a path such as \"elements[0].uid\" or \"to_uid\"",
+        ),
+        Ok(path) => {
+            let params = step.get("params")?;
+            let mut values = params.to_value();
+            match holder(values.as_object_mut()?, &path) {
+                Some((object, key)) if object.contains_key(key) => {
+                    named_twice(reader, written, span, "targets", pointer);
+                    return Some(path);
+                }
+                Some(_) => return Some(path),
+                // What a reference stands for is known only in the run.
+                None if params.to_string().contains("{{") => return Some(path),
+                None => (
+                    format!("`{shown}` does not lead to a key of an object in `params`"),
+                    "write the parameters as they are without the ids of elements: \"elements\": [{ \"value\": \"…\" }]",
+                ),
+            }
         }
     };
-    let (last, before) = path.split_last()?;
-    let mut node = step.get("params")?;
-    for (depth, segment) in before.iter().enumerate() {
-        let next = match (segment, &node.kind) {
-            // What a reference stands for is known only in the run.
-            (_, NodeKind::String(text)) if text.contains("{{") => return Some(path),
-            (PathSegment::Key(key), NodeKind::Object(_)) => node.get(key),
-            (PathSegment::Index(index), NodeKind::Array(items)) => items.get(*index),
-            (PathSegment::FromEnd(index), NodeKind::Array(items)) => {
-                items.len().checked_sub(*index).map(|idx| &items[idx])
-            }
-            _ => None,
-        };
-        let Some(next) = next else {
-            let message = format!(
-                "`{shown}` matches no parameter: `params` has no `{}`",
-                cut(&written_way(&before[..=depth]), 60)
-            );
-            let help = "write the parameters as they are without the ids of elements: \"elements\": [{ \"value\": \"…\" }]";
-            return error(message, help);
-        };
-        node = next;
-    }
-    match (last, &node.kind) {
-        (PathSegment::Key(key), NodeKind::Object(members)) => {
-            if let Some(member) = members.iter().find(|member| member.key == *key) {
-                named_twice(reader, written, member.key_span, "targets", pointer);
-            }
-            Some(path)
-        }
-        (_, NodeKind::String(text)) if text.contains("{{") => Some(path),
-        _ => error(
-            format!("`{shown}` does not lead to a key of an object in `params`"),
-            "",
-        ),
-    }
-}
-
-/// A way as `targets` write it.
-fn written_way(way: &[PathSegment]) -> String {
-    let mut written = String::new();
-    for segment in way {
-        match segment {
-            PathSegment::Key(key) if written.is_empty() => written.push_str(key),
-            PathSegment::Key(key) => written.push_str(&format!(".{key}")),
-            PathSegment::Index(index) => written.push_str(&format!("[{index}]")),
-            PathSegment::FromEnd(index) => written.push_str(&format!("[-{index}]")),
-        }
-    }
-    written
+    let found = reader.error_at(codes::TARGET_INVALID, span, pointer, message);
+    found.help = Some(help.to_owned());
+    None
 }
 
 fn named_twice(reader: &mut Reader<'_>, param: &str, span: Span, by: &str, pointer: &str) {

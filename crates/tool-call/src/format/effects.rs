@@ -1,10 +1,13 @@
 //! What a scenario would do: servers, commands, paths and hosts, for `check`.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use crate::model::{BuiltinTool, MemberRef, Step, Template, TextPart, ToolCallScenario, ToolName};
+use crate::model::{
+    BuiltinTool, DuplicateKey, MemberRef, Step, Template, ToolCallScenario, ToolName,
+};
 use cuecard_source::Effects;
-use cuecard_source::value::{Json, as_text};
+use cuecard_source::value::{Json, Origin, as_text};
 
 /// What the steps of `scenario` in `range` would do. `is_known` tells configured servers, since a server's
 /// name may hold `__`.
@@ -113,27 +116,14 @@ fn param(scenario: &ToolCallScenario, step: &Step, name: &str) -> Option<String>
 }
 
 fn shown(scenario: &ToolCallScenario, template: &Template) -> String {
-    let reference = |placeholder: &crate::model::Placeholder| {
-        let default = scenario
-            .variables
-            .iter()
-            .find(|variable| {
-                variable.name == placeholder.reference.name && placeholder.reference.path.is_empty()
-            })
-            .filter(|variable| !variable.is_required())
-            .map(|variable| as_text(&variable.default).into_owned());
-        default.unwrap_or_else(|| format!("{{{{{}}}}}", placeholder.reference.text))
-    };
-    match template {
-        Template::Literal(json) => as_text(json).into_owned(),
-        Template::Reference(placeholder) => reference(placeholder),
-        Template::Text(parts) => parts
-            .iter()
-            .map(|part| match part {
-                TextPart::Literal(text) => text.clone(),
-                TextPart::Reference(placeholder) => reference(placeholder),
-            })
-            .collect(),
-        Template::Array(_) | Template::Object(_) => Json::Null.to_string(),
-    }
+    let filled = template.fill::<DuplicateKey>(|placeholder| {
+        let reference = &placeholder.reference;
+        let mut variables = scenario.variables.iter();
+        let variable = variables.find(|it| it.name == reference.name && reference.path.is_empty());
+        let default = variable.filter(|it| !it.is_required());
+        let default = default.map(|it| Cow::Borrowed(&it.default));
+        let written = || Cow::Owned(format!("{{{{{}}}}}", reference.text).into());
+        Ok((default.unwrap_or_else(written), Origin::Author))
+    });
+    filled.map_or_else(|_| String::new(), |it| as_text(&it.json).into_owned())
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::template::is_name;
 use crate::model::{
     BuiltinTool, Expectation, ExpectedTest, MemberRef, PathSegment, Step, Template, TextPart,
     ToolCallScenario, ToolName,
@@ -11,7 +10,8 @@ use cuecard_page::Snapshot;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{self, Limits, Node, NodeKind};
-use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
+use cuecard_source::matching::json_path;
+use cuecard_source::value::{Json, cut, push_pointer};
 
 /// How a question begins in the description of a step that `cuecard infer` wrote.
 pub const OPEN_QUESTION: &str = "Open question: ";
@@ -57,7 +57,7 @@ pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnost
         let Some((server, _)) = step.tool.server_and_tool(|_| false) else {
             continue;
         };
-        if !is_browser(server) || !has_finding(&step.params) {
+        if !is_browser(server) {
             continue;
         }
         let idx = starts.partition_point(|&start| start < step.span.start);
@@ -146,7 +146,7 @@ fn literals(
     let base = step.params_span.start as usize;
     let at = |span: Span| Span::new(base + span.start as usize, base + span.end as usize);
     let id = found.ids.first().map(|first| {
-        let proposal = proposal(&found.ids, pointer, snapshots);
+        let proposal = proposal(&found.ids, (&params, pointer), snapshots);
         let mut diagnostic = Diagnostic::warning(
             codes::UID_LITERAL,
             format!(
@@ -182,8 +182,20 @@ struct Proposal {
 }
 
 /// Proposes targets: those of the elements, if a snapshot knows them, else what a target looks like.
-fn proposal(ids: &[LiteralId], params: &str, snapshots: &[Snapshot]) -> Proposal {
-    let param = |id: &LiteralId| parameter(id.pointer.strip_prefix(params).unwrap_or_default());
+fn proposal(
+    ids: &[LiteralId],
+    (params, pointer): (&Node, &str),
+    snapshots: &[Snapshot],
+) -> Proposal {
+    let params = params.to_value();
+    // As `targets` name it: `elements[0].uid`.
+    let param = |id: &LiteralId| {
+        let path = json_path(
+            &params,
+            id.pointer.strip_prefix(pointer).unwrap_or_default(),
+        );
+        path.trim_start_matches('.').to_owned()
+    };
     let is_own = |param: &str| matches!(param, "uid" | "ref" | "target");
     let written = |id: &LiteralId, target: String| match param(id) {
         param if is_own(&param) => format!("\"target\": {target}"),
@@ -230,25 +242,6 @@ fn proposal(ids: &[LiteralId], params: &str, snapshots: &[Snapshot]) -> Proposal
         }
     };
     Proposal { help, note }
-}
-
-/// A pointer below parameters as `targets` name it: `elements[0].uid`.
-fn parameter(pointer: &str) -> String {
-    let mut written = String::new();
-    for key in pointer_steps(pointer) {
-        let is_index = !written.is_empty() && key.bytes().all(|sign| sign.is_ascii_digit());
-        if is_index {
-            written.push_str(&format!("[{key}]"));
-        } else if !key.is_empty() && key.chars().all(is_name) {
-            if !written.is_empty() {
-                written.push('.');
-            }
-            written.push_str(&key);
-        } else {
-            written.push_str(&format!("[{}]", Json::from(key)));
-        }
-    }
-    written
 }
 
 /// Whether a server is a browser's, by its name.
@@ -434,38 +427,6 @@ fn is_reference(id: &str) -> bool {
 
 fn is_coordinate(key: &str, is_number: bool) -> bool {
     matches!(key, "coordinates" | "coordinate") || matches!(key, "x" | "y") && is_number
-}
-
-/// Whether parameters hold a literal element id or coordinates.
-fn has_finding(template: &Template) -> bool {
-    match template {
-        Template::Literal(json) => json_has_finding(json),
-        Template::Array(items) => items.iter().any(has_finding),
-        Template::Object(members) => members.iter().any(|(key, value)| {
-            let named = match (key, value) {
-                (Template::Literal(Json::String(key)), Template::Literal(value)) => {
-                    is_finding(key, value)
-                }
-                _ => false,
-            };
-            named || has_finding(value)
-        }),
-        Template::Reference(_) | Template::Text(_) => false,
-    }
-}
-
-fn json_has_finding(json: &Json) -> bool {
-    match json {
-        Json::Array(items) => items.iter().any(json_has_finding),
-        Json::Object(members) => members
-            .iter()
-            .any(|(key, value)| is_finding(key, value) || json_has_finding(value)),
-        _ => false,
-    }
-}
-
-fn is_finding(key: &str, value: &Json) -> bool {
-    value.as_str().is_some_and(|id| is_id(key, id)) || is_coordinate(key, value.is_number())
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! What is read by hand within the structs of the format: text with a grammar of its own.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use regex::Regex;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json_path::JsonPath;
 
@@ -14,7 +13,6 @@ use crate::model::{
     BuiltinTool, Condition, ForEach, MAX_ELEMENTS, Number, OutputRule, ParamTarget, Pattern,
     ResultSchema, Seconds, Target, Template, Text, ToolName,
 };
-use cuecard_source::Span;
 use cuecard_source::decode::{Spanned, by_hand, entries};
 use cuecard_source::detect::version_text;
 use cuecard_source::diagnostic::codes;
@@ -22,34 +20,10 @@ use cuecard_source::json::{Node, NodeKind, string_span};
 use cuecard_source::matching::regex_reason;
 use cuecard_source::value::{Json, cut};
 use cuecard_source::values;
+use cuecard_source::{Span, pieces};
 
 /// What references call an element of `for_each` without `as`.
 pub(super) const DEFAULT_NAME: &str = "item";
-
-/// Types that are read by hand: by which function, what stands in for one, and the schema.
-macro_rules! pieces {
-    ($($type:ident = $read:expr, $stand_in:expr, $schema:tt;)*) => {$(
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                by_hand(deserializer, $stand_in, $read)
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
-            }
-        }
-    )*};
-}
 
 pieces! {
     Template = template, None, {};

@@ -13,7 +13,7 @@ use super::pieces::{DEFAULT_NAME, Version};
 use super::reader::Reader;
 use super::template::{holds_reference, is_name};
 use crate::model::{Answers, Step, ToolCallScenario, Variable};
-use cuecard_source::decode::{Input, Spanned, decode, entries, items};
+use cuecard_source::decode::{Spanned, entries, items};
 use cuecard_source::detect::{FileKind, detect, kind_of, version_text};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::Language;
@@ -262,18 +262,7 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
     if matches!(root.kind, NodeKind::Object(_)) && !is_tool_call(reader, root) {
         return None;
     }
-    let decoded = decode::<ScenarioFile>(
-        root,
-        Input {
-            source: reader.source,
-            offset: 0,
-            what: "the scenario",
-            format: &super::FORMAT,
-            yaml: None,
-            pointer: "",
-            moved: None,
-        },
-    );
+    let decoded = reader.decoded::<ScenarioFile>(root, "", "the scenario");
     let file = decoded.value;
     let is_told = |found: &Diagnostic| found.pointer.as_deref().is_some_and(|it| is_old(root, it));
     let found = decoded.diagnostics.into_iter();

@@ -4,9 +4,9 @@ use serde_json::{Map, json};
 
 use super::read::ScenarioFile;
 use crate::model::{BuiltinTool, ParamKind, ParamSpec};
+use cuecard_source::decode::schema_document;
 use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a tool-call scenario of version 2.1.
 pub fn schema() -> Json {

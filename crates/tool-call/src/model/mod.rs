@@ -14,11 +14,15 @@ pub(crate) use answers::{Answers, ElicitationAnswer};
 pub use condition::{Condition, Operand};
 pub use cuecard_page::{is_role, roles};
 pub use cuecard_source::matching::Comparison;
-pub use target::{ParamTarget, Target, TargetPlace};
-pub use template::{MemberRef, PathSegment, Placeholder, Reference, Template, Text, TextPart};
+pub use target::{ParamTarget, Target, TargetPlace, holder};
+pub use template::{
+    DuplicateKey, Found, MemberRef, PathSegment, Placeholder, Reference, Template, Text, TextPart,
+};
 pub use tool_call::{
     Backoff, Bounds, Count, Effect, Expectation, ExpectedElements, ExpectedTest, ForEach,
     MAX_ELEMENTS, MAX_GROUP, Number, OnError, OutputRule, Parse, Pattern, ResultSchema, RetryRule,
     RetryThen, Seconds, Step, ToolCallScenario, Variable,
 };
-pub use tools::{BuiltinTool, ParamKind, ParamSpec, ToolName, is_variable_name};
+pub use tools::{
+    BuiltinTool, ParamKind, ParamMistake, ParamSpec, ToolName, flag_of, is_variable_name, number_of,
+};

@@ -2,9 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Map;
 
 use super::{PathSegment, Placeholder, Template, Text};
 use cuecard_source::Span;
+use cuecard_source::value::Json;
 
 /// What is given must hold for exactly one element of the page.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -49,6 +51,32 @@ pub struct ParamTarget {
     pub path: Vec<PathSegment>,
     /// The element.
     pub target: Target,
+}
+
+/// The object that holds what a way leads to, and its key there; `None` if the way ends before.
+pub fn holder<'p, 'w>(
+    params: &'p mut Map<String, Json>,
+    way: &'w [PathSegment],
+) -> Option<(&'p mut Map<String, Json>, &'w str)> {
+    let (PathSegment::Key(last), before) = way.split_last()? else {
+        return None;
+    };
+    let Some((PathSegment::Key(first), rest)) = before.split_first() else {
+        return before.is_empty().then_some((params, last));
+    };
+    let mut node = params.get_mut(first)?;
+    for segment in rest {
+        node = match segment {
+            PathSegment::Key(key) => node.get_mut(key.as_str())?,
+            PathSegment::Index(idx) => node.get_mut(*idx)?,
+            PathSegment::FromEnd(idx) => {
+                let items = node.as_array_mut()?;
+                let idx = items.len().checked_sub(*idx)?;
+                items.get_mut(idx)?
+            }
+        };
+    }
+    Some((node.as_object_mut()?, last))
 }
 
 impl Target {

@@ -1,10 +1,11 @@
 //! JSON with references in it: `{{NAME}}`, `{{step_id.output.a[0].b}}`, `{{NAME | default("x")}}`.
 
-use std::ops::Deref;
+use std::borrow::Cow;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use cuecard_source::Span;
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, Mark, Origin, Value, as_text, push_pointer};
 
 /// JSON with references in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +60,128 @@ impl Template {
                 }),
             _ => None,
         }
+    }
+}
+
+/// What a reference stands for, and where that came from.
+pub type Found<'a> = (Cow<'a, Json>, Origin);
+
+/// The key that two members of an object get from their references.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DuplicateKey(pub String);
+
+impl Template {
+    /// Returns the value with what `find` gives for each reference, and the marks of what was filled in. One pass: what is
+    /// filled in is never read for references again.
+    ///
+    /// # Errors
+    /// Those of `find`, or a key that an object would have twice.
+    pub fn fill<'a, E: From<DuplicateKey>>(
+        &'a self,
+        mut find: impl FnMut(&'a Placeholder) -> Result<Found<'a>, E>,
+    ) -> Result<Value, E> {
+        let mut filler = Filler {
+            find: &mut find,
+            pointer: String::new(),
+            marks: Vec::new(),
+        };
+        let json = Arc::new(filler.value(self)?);
+        let marks = filler.marks;
+        Ok(Value { json, marks })
+    }
+}
+
+struct Filler<'f, 'a, E> {
+    find: &'f mut dyn FnMut(&'a Placeholder) -> Result<Found<'a>, E>,
+    /// Where the value is that is filled in.
+    pointer: String,
+    marks: Vec<Mark>,
+}
+
+impl<'a, E: From<DuplicateKey>> Filler<'_, 'a, E> {
+    fn value(&mut self, template: &'a Template) -> Result<Json, E> {
+        match template {
+            Template::Literal(json) => Ok(json.clone()),
+            Template::Reference(placeholder) => {
+                let (value, origin) = (self.find)(placeholder)?;
+                self.mark(placeholder, &value, origin, None);
+                Ok(value.into_owned())
+            }
+            Template::Text(parts) => {
+                let mut text = String::new();
+                for part in parts {
+                    match part {
+                        TextPart::Literal(literal) => text.push_str(literal),
+                        TextPart::Reference(placeholder) => {
+                            let (value, origin) = (self.find)(placeholder)?;
+                            let start = text.len();
+                            text.push_str(&as_text(&value));
+                            self.mark(placeholder, &value, origin, Some(start..text.len()));
+                        }
+                    }
+                }
+                Ok(Json::String(text))
+            }
+            Template::Array(items) => {
+                let items = items.iter().enumerate();
+                let items = items.map(|(idx, item)| self.below(&idx.to_string(), item));
+                Ok(Json::Array(items.collect::<Result<_, _>>()?))
+            }
+            Template::Object(members) => {
+                let mut filled = serde_json::Map::with_capacity(members.len());
+                for (key, value) in members {
+                    let key = self.key(key)?;
+                    let value = self.below(&key, value)?;
+                    if filled.insert(key.clone(), value).is_some() {
+                        return Err(DuplicateKey(key).into());
+                    }
+                }
+                Ok(Json::Object(filled))
+            }
+        }
+    }
+
+    fn below(&mut self, step: &str, template: &'a Template) -> Result<Json, E> {
+        let length = self.pointer.len();
+        push_pointer(&mut self.pointer, step);
+        let value = self.value(template);
+        self.pointer.truncate(length);
+        value
+    }
+
+    fn key(&mut self, key: &'a Template) -> Result<String, E> {
+        let n_marks = self.marks.len();
+        let text = as_text(&self.value(key)?).into_owned();
+        let mut data = self.marks.split_off(n_marks).into_iter();
+        let data = data.find(|mark| !mark.origin.is_trusted());
+        // A mark is about a value, so data in a key makes the whole object data. If it chose a parameter, what that gets is
+        // data: the others are not its.
+        let mut pointer = self.pointer.clone();
+        if pointer.is_empty() {
+            push_pointer(&mut pointer, &text);
+        }
+        self.marks.extend(data.map(|mark| Mark {
+            pointer,
+            range: None,
+            ..mark
+        }));
+        Ok(text)
+    }
+
+    fn mark(
+        &mut self,
+        placeholder: &Placeholder,
+        value: &Json,
+        origin: Origin,
+        range: Option<Range<usize>>,
+    ) {
+        self.marks.push(Mark {
+            pointer: self.pointer.clone(),
+            range,
+            origin,
+            is_string: value.is_string(),
+            reference: placeholder.written(),
+        });
     }
 }
 

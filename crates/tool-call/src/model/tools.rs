@@ -4,6 +4,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use cuecard_source::diagnostic::{Code, codes, did_you_mean};
+use cuecard_source::value::{Json, cut, kind_name, push_pointer};
+use serde_json::Map;
+
 /// The tool a step calls.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ToolName {
@@ -67,6 +71,65 @@ pub enum ParamKind {
     Environment,
     /// One of these texts.
     OneOf(&'static [&'static str]),
+}
+
+impl ParamKind {
+    /// What a value must be that is none of this kind. Null is as good as an absent value.
+    fn wanted(self, value: &Json) -> Option<Cow<'static, str>> {
+        let number = number_of(value);
+        let (fits, wanted) = match self {
+            Self::Any | Self::Content => return None,
+            _ if value.is_null() => return None,
+            Self::Text => (!value.is_array() && !value.is_object(), "a string"),
+            Self::Number => (number.is_some(), "a non-negative number"),
+            // More is not held exactly.
+            Self::Count => (
+                number.is_some_and(|it| it.fract() == 0.0 && it < 9e15),
+                "a non-negative integer",
+            ),
+            Self::Flag => (flag_of(value).is_some(), "true or false"),
+            Self::Environment => (value.is_object(), "an object"),
+            Self::OneOf(words) => {
+                let fits = value.as_str().is_some_and(|word| words.contains(&word));
+                return (!fits).then(|| format!("one of {}", words.join(", ")).into());
+            }
+        };
+        (!fits).then_some(wanted.into())
+    }
+}
+
+/// The number from 0 that a value is or spells.
+pub fn number_of(value: &Json) -> Option<f64> {
+    let number = match value {
+        Json::String(text) => text.trim().parse().ok(),
+        value => value.as_f64(),
+    };
+    number.filter(|number: &f64| number.is_finite() && *number >= 0.0)
+}
+
+/// The truth value that a value is or spells.
+pub fn flag_of(value: &Json) -> Option<bool> {
+    match value {
+        Json::String(text) => text.parse().ok(),
+        value => value.as_bool(),
+    }
+}
+
+/// What is wrong with the parameters of a call of a built-in tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParamMistake {
+    /// The JSON pointer to the value in the parameters; empty if one is missing.
+    pub pointer: String,
+    /// Whether it is about the name there.
+    pub is_name: bool,
+    /// The code.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// What was probably meant.
+    pub meant: Option<&'static str>,
+    /// What there is, or what to do.
+    pub help: Option<String>,
 }
 
 /// Whether it can be the name of an environment variable: letters, digits and `_`, no digit first.
@@ -246,9 +309,131 @@ impl BuiltinTool {
         }
     }
 
+    /// What is wrong with the parameters of a call. If it `has_references`, nothing is said of values and names that hold
+    /// some.
+    pub fn mistakes(self, params: &Map<String, Json>, has_references: bool) -> Vec<ParamMistake> {
+        let is_open = |text: &str| has_references && text.contains("{{");
+        let known = || self.params().iter();
+        let mut found = Vec::new();
+        for (name, value) in params.iter().filter(|(name, _)| !is_open(name)) {
+            match known().find(|param| param.name == name) {
+                None => {
+                    let names: Vec<&str> = known().map(|param| param.name).collect();
+                    let message = format!("{} has no parameter `{name}`", self.name());
+                    found.push(ParamMistake {
+                        is_name: true,
+                        meant: did_you_mean(name, names.iter().copied()),
+                        help: Some(format!("its parameters are: {}", names.join(", "))),
+                        ..mistake(&[name], codes::PARAM_UNKNOWN, message)
+                    });
+                }
+                // The names of variables are the author's.
+                Some(param)
+                    if param.kind != ParamKind::Environment
+                        && value.as_str().is_some_and(is_open) => {}
+                Some(param) => found.extend(self.misfits(param, value)),
+            }
+        }
+        if params.keys().any(|name| is_open(name)) {
+            return found;
+        }
+        let is_given = |name: &str| params.get(name).is_some_and(|value| !value.is_null());
+        let mode = match params.get("edit_mode") {
+            None | Some(Json::Null) => "replace",
+            Some(mode) => mode.as_str().unwrap_or_default(),
+        };
+        let by_mode: &[&str] = match (self, mode) {
+            (Self::NotebookEdit, "replace") => &["cell_id", "new_source"],
+            (Self::NotebookEdit, "insert") => &["cell_type", "new_source"],
+            (Self::NotebookEdit, "delete") => &["cell_id"],
+            _ => &[],
+        };
+        let of_two = self
+            .needs_one_of()
+            .filter(|names| !names.iter().any(|name| is_given(name)));
+        for param in known() {
+            let is_by_mode = by_mode.contains(&param.name);
+            let is_needed = param.required || is_by_mode;
+            let is_null = param.kind == ParamKind::Any && params.contains_key(param.name);
+            let is_missing = (is_needed && !is_given(param.name) && !is_null)
+                || of_two.is_some_and(|[first, _]| first == param.name);
+            // A mistyped name was reported with the right one.
+            if is_missing && !found.iter().any(|it| it.meant == Some(param.name)) {
+                let message = match is_by_mode {
+                    true => format!(": `edit_mode` \"{mode}\" needs `{}`", param.name),
+                    false => format!(" needs `{}` ({})", param.name, param.meaning),
+                };
+                let message = format!("{}{message}", self.name());
+                found.push(mistake(&[], codes::PARAM_MISSING, message));
+            }
+        }
+        let is_background = params.get("run_in_background").and_then(flag_of);
+        if self == Self::Bash && is_background == Some(true) && is_given("expect_exit") {
+            let message = format!(
+                "{}: `expect_exit` can't be checked with `run_in_background`",
+                self.name()
+            );
+            let help = "remove it, and read `exit_code` with claude__bash_output";
+            found.push(ParamMistake {
+                help: Some(help.to_owned()),
+                ..mistake(&["expect_exit"], codes::FIELD_VALUE, message)
+            });
+        }
+        found
+    }
+
+    /// What is wrong with the value of a parameter.
+    fn misfits(self, param: &ParamSpec, value: &Json) -> Vec<ParamMistake> {
+        if let Some(wanted) = param.kind.wanted(value) {
+            let found = match value {
+                Json::Array(_) | Json::Object(_) => kind_name(value).into(),
+                value => cut(&value.to_string(), 60).into_owned(),
+            };
+            let (name, tool) = (param.name, self.name());
+            let message = format!("`{name}` of {tool} must be {wanted}, not {found}");
+            let words = match param.kind {
+                ParamKind::OneOf(words) => words,
+                _ => &[],
+            };
+            let word = value.as_str().unwrap_or_default();
+            return vec![ParamMistake {
+                meant: did_you_mean(word, words.iter().copied()),
+                ..mistake(&[name], codes::PARAM_TYPE, message)
+            }];
+        }
+        let is_environment = param.kind == ParamKind::Environment;
+        let names = value.as_object().filter(|_| is_environment);
+        let names = names.into_iter().flat_map(Map::keys);
+        let wrong = names.filter(|name| !is_variable_name(name)).map(|name| {
+            let message = format!("`{}` is not a valid name of a variable", cut(name, 100));
+            let help = "use letters, digits and `_`; references can stand in the value";
+            ParamMistake {
+                is_name: true,
+                help: Some(help.to_owned()),
+                ..mistake(&[param.name, name], codes::PARAM_TYPE, message)
+            }
+        });
+        wrong.collect()
+    }
+
     /// The tool called `name`.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|tool| tool.name() == name)
+    }
+}
+
+fn mistake(steps: &[&str], code: Code, message: String) -> ParamMistake {
+    let mut pointer = String::new();
+    steps
+        .iter()
+        .for_each(|step| push_pointer(&mut pointer, step));
+    ParamMistake {
+        pointer,
+        is_name: false,
+        code,
+        message,
+        meant: None,
+        help: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use regex::Regex;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::resolve::Resolver;
 use super::results::is_something;
@@ -18,10 +18,8 @@ use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::matching::Predicate;
 use cuecard_source::value::{Json, as_text, cut, percent_encoded};
 
-/// The longest question shown in a message, and line of one proposed for `match`, in characters.
+/// The longest question shown in a message, in characters.
 const LONGEST_QUESTION: usize = 200;
-/// The most fields of a form that a proposal fills in.
-const MOST_FIELDS: usize = 10;
 
 /// What servers are answered that ask something.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -355,12 +353,6 @@ impl<'a> Question<'a> {
             .flatten()
     }
 
-    fn requires(&self, name: &str) -> bool {
-        self.schema()["required"]
-            .as_array()
-            .is_some_and(|names| names.iter().any(|required| required == name))
-    }
-
     /// The form as it is sent: what the scenario says, or the schema's defaults.
     ///
     /// # Errors
@@ -426,9 +418,20 @@ impl<'a> Question<'a> {
         let help = format!(
             "add \"answers\": {{ \"{}\": [ {} ] }}",
             self.kind.key(),
-            self.proposal()
+            self.entry()
         );
         self.unanswered(FailureKind::Unanswered, message, help, None)
+    }
+
+    /// An entry for this question, in which a form has the fields that it requires.
+    fn entry(&self) -> String {
+        let fields = self.schema()["required"].as_array().into_iter().flatten();
+        let fields = fields.filter_map(|name| Some(format!("\"{}\": …", cut(name.as_str()?, 60))));
+        let fields: Vec<String> = fields.collect();
+        match fields.is_empty() {
+            true => self.kind.general_entry().to_owned(),
+            false => format!("{{ \"content\": {{ {} }} }}", fields.join(", ")),
+        }
     }
 
     fn unfit(&self, answer: &Answer, reason: &str) -> Unanswered {
@@ -437,7 +440,8 @@ impl<'a> Question<'a> {
             "{}, and answer {number} does not match the form: {reason}",
             self.asked()
         );
-        let help = format!("a valid answer: {}", self.proposal());
+        let fields: Vec<_> = self.properties().map(|(name, _)| cut(name, 60)).collect();
+        let help = format!("the form's fields are: {}", fields.join(", "));
         self.unanswered(FailureKind::UnfitAnswer, message, help, Some(answer.span))
     }
 
@@ -471,64 +475,6 @@ impl<'a> Question<'a> {
             help,
             span,
         }
-    }
-
-    /// An entry of `answers` for this question.
-    fn proposal(&self) -> String {
-        if self.kind == QuestionKind::Roots {
-            return self.kind.general_entry().to_owned();
-        }
-        let message = as_text(&self.message);
-        let line = message.lines().map(str::trim).find(|line| !line.is_empty());
-        // Part of a line matches too, but may end inside of a secret, of which the rest would not be recognised.
-        let test = match line {
-            Some(line) if line.chars().count() <= LONGEST_QUESTION => json!(line),
-            _ => json!({"server": self.server}),
-        };
-        if self.kind == QuestionKind::Sampling {
-            return format!("{{ \"match\": {test}, \"reply\": \"…\" }}");
-        }
-        let mut content = Map::new();
-        let has_required = self.properties().any(|(name, _)| self.requires(name));
-        for (name, property) in self.properties().take(MOST_FIELDS) {
-            let is_needed = match has_required {
-                true => self.requires(name),
-                false => property.get("default").is_none(),
-            };
-            if is_needed {
-                content.insert(name.clone(), sample(property));
-            }
-        }
-        let what = match content.is_empty() {
-            true => "\"action\": \"accept\"".to_owned(),
-            false => format!("\"content\": {}", Json::Object(content)),
-        };
-        format!("{{ \"match\": {test}, {what} }}")
-    }
-}
-
-/// A value that a property may have.
-fn sample(property: &Json) -> Json {
-    let first = |choices: &Json| -> Option<Json> {
-        let choice = choices.as_array()?.first()?;
-        Some(choice.get("const").unwrap_or(choice).clone())
-    };
-    let choice = |property: &Json| {
-        ["enum", "oneOf", "anyOf"]
-            .iter()
-            .find_map(|key| first(&property[*key]))
-    };
-    if let Some(default) = property.get("default") {
-        return default.clone();
-    }
-    if let Some(choice) = choice(property) {
-        return choice;
-    }
-    match property["type"].as_str() {
-        Some("boolean") => Json::Bool(true),
-        Some("integer" | "number") => property.get("minimum").cloned().unwrap_or_else(|| json!(1)),
-        Some("array") => Json::Array(choice(&property["items"]).into_iter().collect()),
-        _ => json!("…"),
     }
 }
 

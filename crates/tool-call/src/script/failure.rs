@@ -1,5 +1,6 @@
 //! Why a step failed.
 
+use crate::model::DuplicateKey;
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::Json;
@@ -169,5 +170,12 @@ impl Failure {
         diagnostic.notes.clone_from(&self.notes);
         diagnostic.help.clone_from(&self.help);
         diagnostic
+    }
+}
+
+impl From<DuplicateKey> for Failure {
+    fn from(DuplicateKey(key): DuplicateKey) -> Self {
+        let message = format!("two parameters expand to the same key `{key}`");
+        Self::new(FailureKind::BadParameters, message)
     }
 }

@@ -1,17 +1,17 @@
 //! Fills in references. One pass: what is filled in is never read for references again.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Failure, FailureKind};
 use crate::model::{
-    Comparison, Condition, Operand, PathSegment, Placeholder, Template, TextPart, ToolCallScenario,
+    Comparison, Condition, DuplicateKey, Operand, PathSegment, Placeholder, Template,
+    ToolCallScenario,
 };
 use cuecard_source::diagnostic::did_you_mean;
-use cuecard_source::value::{
-    Json, Mark, Origin, Value, as_text, cut, kind_name, push_pointer, secret_texts,
-};
+use cuecard_source::value::{Json, Origin, Value, as_text, cut, kind_name, secret_texts};
 
 /// The values of a scenario's variables, and where its relative paths begin.
 #[derive(Debug, Clone, Default)]
@@ -56,41 +56,27 @@ impl Bindings {
         descend(&bound.value, &reference.path, reference).ok()
     }
 
+    /// What a reference stands for, if variables tell, or its own default.
+    pub fn known_value<'a>(&'a self, placeholder: &'a Placeholder) -> Option<&'a Json> {
+        let reference = &placeholder.reference;
+        // A path may lead into an output as well.
+        let default = placeholder.default.as_ref();
+        self.value(reference)
+            .or(default.filter(|_| reference.path.is_empty()))
+    }
+
     /// A template as far as variables fill it in: what only the run can tell stays as it is written.
     pub fn known(&self, template: &Template) -> Json {
-        let written = |placeholder: &Placeholder| format!("{{{{{}}}}}", placeholder.reference.text);
-        let value = |placeholder: &'_ Placeholder| {
-            let reference = &placeholder.reference;
-            // A path may lead into an output as well.
-            let default = placeholder.default.as_ref();
-            let default = default.filter(|_| reference.path.is_empty());
-            self.value(reference).or(default).cloned()
-        };
-        match template {
-            Template::Literal(json) => json.clone(),
-            Template::Reference(placeholder) => {
-                value(placeholder).unwrap_or_else(|| Json::String(written(placeholder)))
-            }
-            Template::Text(parts) => Json::String(
-                parts
-                    .iter()
-                    .map(|part| match part {
-                        TextPart::Literal(text) => text.clone(),
-                        TextPart::Reference(placeholder) => match value(placeholder) {
-                            Some(value) => as_text(&value).into_owned(),
-                            None => written(placeholder),
-                        },
-                    })
-                    .collect(),
-            ),
-            Template::Array(items) => items.iter().map(|item| self.known(item)).collect(),
-            Template::Object(members) => Json::Object(
-                members
-                    .iter()
-                    .map(|(key, value)| (as_text(&self.known(key)).into_owned(), self.known(value)))
-                    .collect(),
-            ),
-        }
+        let filled = template.fill::<DuplicateKey>(|placeholder| {
+            let written = || format!("{{{{{}}}}}", placeholder.reference.text).into();
+            let value = self.known_value(placeholder).map(Cow::Borrowed);
+            Ok((
+                value.unwrap_or_else(|| Cow::Owned(written())),
+                Origin::Author,
+            ))
+        });
+        let filled = filled.map(|value| Arc::unwrap_or_clone(value.json));
+        filled.unwrap_or_default()
     }
 
     /// The texts that must not be shown.
@@ -178,14 +164,15 @@ impl Resolver {
 
     /// The value of a template with its marks.
     pub(super) fn value(&self, template: &Template) -> Result<Value, Failure> {
-        let mut marks = Vec::new();
-        let json = Arc::new(self.fill(template, &mut String::new(), &mut marks)?);
-        Ok(Value { json, marks })
+        template.fill(|placeholder| {
+            let (value, origin) = self.look_up(placeholder)?;
+            Ok((Cow::Borrowed(value), origin))
+        })
     }
 
     /// The value of a template.
     pub(super) fn json(&self, template: &Template) -> Result<Json, Failure> {
-        self.fill(template, &mut String::new(), &mut Vec::new())
+        Ok(Arc::unwrap_or_clone(self.value(template)?.json))
     }
 
     /// The value of a template as text.
@@ -233,7 +220,7 @@ impl Resolver {
                 // Commands print a line end behind a value. The author's part of a text has what is written.
                 let side = |operand: &Operand| {
                     let is_literal = matches!(operand.template, Template::Literal(_));
-                    Ok(match self.json(&operand.template)? {
+                    Ok::<_, Failure>(match self.json(&operand.template)? {
                         // A line end alone is the value: everything contains an empty text.
                         Json::String(text)
                             if is_equality || !(is_literal || matches!(&*text, "\n" | "\r\n")) =>
@@ -263,96 +250,6 @@ impl Resolver {
             Condition::And(left, right) => self.holds(left)? && self.holds(right)?,
             Condition::Or(left, right) => self.holds(left)? || self.holds(right)?,
         })
-    }
-
-    fn fill(
-        &self,
-        template: &Template,
-        pointer: &mut String,
-        marks: &mut Vec<Mark>,
-    ) -> Result<Json, Failure> {
-        match template {
-            Template::Literal(json) => Ok(json.clone()),
-            Template::Reference(placeholder) => {
-                let (value, origin) = self.look_up(placeholder)?;
-                marks.push(Mark {
-                    pointer: pointer.clone(),
-                    range: None,
-                    origin,
-                    is_string: value.is_string(),
-                    reference: placeholder.written(),
-                });
-                Ok(value.clone())
-            }
-            Template::Text(parts) => {
-                let mut text = String::new();
-                for part in parts {
-                    match part {
-                        TextPart::Literal(literal) => text.push_str(literal),
-                        TextPart::Reference(placeholder) => {
-                            let (value, origin) = self.look_up(placeholder)?;
-                            let start = text.len();
-                            text.push_str(&as_text(value));
-                            marks.push(Mark {
-                                pointer: pointer.clone(),
-                                range: Some(start..text.len()),
-                                origin,
-                                is_string: value.is_string(),
-                                reference: placeholder.written(),
-                            });
-                        }
-                    }
-                }
-                Ok(Json::String(text))
-            }
-            Template::Array(items) => {
-                let length = pointer.len();
-                let mut filled = Vec::with_capacity(items.len());
-                for (index, item) in items.iter().enumerate() {
-                    push_pointer(pointer, &index.to_string());
-                    filled.push(self.fill(item, pointer, marks)?);
-                    pointer.truncate(length);
-                }
-                Ok(Json::Array(filled))
-            }
-            Template::Object(members) => {
-                let length = pointer.len();
-                let mut filled = serde_json::Map::with_capacity(members.len());
-                for (key, value) in members {
-                    let key = match key {
-                        Template::Literal(Json::String(key)) => key.clone(),
-                        computed => {
-                            let key = self.value(computed)?;
-                            let mut data = key.marks.into_iter();
-                            let data = data.find(|mark| !mark.origin.is_trusted());
-                            let text = as_text(&key.json).into_owned();
-                            // A mark is about a value, so data in a key makes the whole object data. If it chose a
-                            // parameter, what that gets is data: the others are not its.
-                            let mut place = pointer.clone();
-                            if place.is_empty() {
-                                push_pointer(&mut place, &text);
-                            }
-                            marks.extend(data.map(|mark| Mark {
-                                pointer: place,
-                                range: None,
-                                ..mark
-                            }));
-                            text
-                        }
-                    };
-                    push_pointer(pointer, &key);
-                    let value = self.fill(value, pointer, marks)?;
-                    pointer.truncate(length);
-                    if filled.insert(key.clone(), value).is_some() {
-                        return Err(Failure::new(
-                            FailureKind::BadParameters,
-                            format!("two parameters expand to the same key `{key}`"),
-                        ));
-                    }
-                }
-                Ok(Json::Object(filled))
-            }
-        }
     }
 
     fn look_up<'a>(&'a self, placeholder: &'a Placeholder) -> Result<(&'a Json, Origin), Failure> {

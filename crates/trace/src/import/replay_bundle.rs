@@ -13,7 +13,6 @@ use super::{Imported, builder};
 use crate::import::Fixture;
 use builder::{Draft, Frame};
 use cuecard_source::SourceFile;
-use cuecard_source::decode::decode_part;
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_source::document::Language;
 use cuecard_source::json::{self, Limits, Node};
@@ -58,7 +57,7 @@ fn read(
     if !format::is_of_this_release(reader, root) {
         return None;
     }
-    let bundle = decode_part::<Bundle>(reader, root, "", "the bundle", &FORMAT);
+    let bundle = reader.decoded::<Bundle>(root, "", "the bundle");
     findings.keep(bundle.diagnostics);
     let steps = step::read_script(reader, root, fixtures, findings);
     let bundle = bundle.value.filter(|_| bundle.is_whole)?;

@@ -223,7 +223,7 @@ mod tests {
         );
         assert_eq!(
             problem("[1,\n2"),
-            "the file is not a JSON array: this `[` is never closed (line 1, column 1)"
+            "the file is not a JSON array: unterminated array (line 1, column 1)"
         );
     }
 

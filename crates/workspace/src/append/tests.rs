@@ -327,7 +327,7 @@ fn a_json_array_grows_and_anything_else_is_refused_untouched() {
         ("{}", "contains an object"),
         (
             "[1",
-            "is not a JSON array: this `[` is never closed (line 1, column 1)",
+            "is not a JSON array: unterminated array (line 1, column 1)",
         ),
     ] {
         let (_folder, path) = file(content);

@@ -258,7 +258,7 @@ fn what_is_no_notebook_says_why() {
     };
     assert_eq!(
         reason("{]"),
-        "this is not a notebook: it is not JSON: mismatched `]`: the object was opened with `{` (line 1, column 2)"
+        "this is not a notebook: it is not JSON: unexpected token in object (line 1, column 2)"
     );
     assert_eq!(
         reason("[]"),

@@ -1,7 +1,7 @@
 //! Adds the server to an agent's configuration. Every byte that was there stays, and the result is read back: it must
 //! say what it said before and the entry, or nothing is written.
 
-use cuecard_source::json::{self, Limits, Node, without_comments};
+use cuecard_source::json::{Limits, Node, parse_with_comments};
 use serde_json::{Value, json};
 
 /// How an agent writes its configuration.
@@ -62,7 +62,7 @@ fn value(text: &str, syntax: Syntax) -> Result<Value, String> {
 }
 
 fn root(text: &str) -> Result<Node, String> {
-    let parsed = json::parse(&without_comments(text), &Limits::default());
+    let parsed = parse_with_comments(text, &Limits::default());
     match (parsed.root, parsed.errors.first()) {
         (Some(root), None) => Ok(root),
         (_, error) => {

@@ -48,7 +48,7 @@ fn a_file_that_is_not_json_has_its_first_error() {
     assert_eq!(
         file("{\n  \"servers\": {\n    // mine\n    \"a\": {\"command\": \"x\",}\n  }\n}"),
         [
-            "error[X-CFG-02] .mcp.json:3:5-12 comments are not allowed in JSON\n\
+            "error[X-CFG-02] .mcp.json:3:5-12 comments are not allowed\n\
              help: remove it; put notes for readers into a description",
         ]
     );

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::format::{Bundle, VERSION};
 use crate::import::CAPABILITIES;
+use cuecard_source::decode::schema_document;
 use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
-use cuecard_source::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of a replay bundle of version 0.1.
 pub fn schema() -> Json {

@@ -9,15 +9,15 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
+use super::Findings;
 use super::format::{Milliseconds, Name, Time};
-use super::{FORMAT, Findings};
 use crate::import::Fixture;
 use crate::import::builder::Draft;
 use crate::{
     ErrorHappened, EventData, FinalOutput, MemoryRead, MemoryWrite, MessageReceived, ToolCall,
     ToolResult,
 };
-use cuecard_source::decode::{decode_part, schema_of};
+use cuecard_source::decode::schema_of;
 use cuecard_source::diagnostic::{codes, did_you_mean};
 use cuecard_source::json::Node;
 use cuecard_source::reader::{Object, Reader, first_character};
@@ -164,7 +164,7 @@ macro_rules! steps {
                 match kind {
                     $($kind => {
                         let what = concat!("a `", $kind, "` step");
-                        let read = decode_part::<$name>($reader, $step.node, $step.pointer, what, &FORMAT);
+                        let read = $reader.decoded::<$name>($step.node, $step.pointer, what);
                         $reader.diagnostics.extend(read.diagnostics);
                         let $name {
                             $($field,)*
