@@ -39,7 +39,7 @@ fn start<T>(
 ) -> Result<T, ExitCode> {
     on_this_thread(async || {
         let stop = CancellationToken::new();
-        signals::listen(stop.clone(), words);
+        let _listening = signals::listen(stop.clone(), words);
         work(stop).await
     })
 }

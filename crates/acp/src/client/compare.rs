@@ -10,7 +10,7 @@ use cuecard_timeline::script::content_block;
 
 use super::expected::{Expected, ExpectedItem, Wanted};
 use super::requests::{Requests, fits, is_to_fail};
-use super::seen::{After, Came, Piece, SeenCall, SeenItem, is_blank, length};
+use super::seen::{Came, Piece, SeenCall, SeenItem, is_blank};
 use crate::found::shown;
 use crate::script::updates::Speaker;
 
@@ -439,71 +439,15 @@ fn lane_pair(wanted: &Wanted<'_>, came: &Came) -> Option<Option<Difference>> {
     }
 }
 
-/// What came only after that was over which it stands before, or in the midst of another part of a message.
+/// What came only after that was over which it stands before.
 fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compared) {
-    let said_then = |after: Option<After>, idx: usize, all: usize| match after {
-        Some(after) if after.idx == idx => after.said,
-        Some(after) if after.idx > idx => all,
-        _ => 0,
-    };
-    let is_elsewhere = |(wanted, came): &&(usize, usize)| {
-        let (wanted, came) = (&expected[*wanted], &seen[*came]);
-        let mut texts = compared.pairs.iter().filter(|(of_script, of_agent)| {
-            let is_last =
-                |after: Option<After>, idx: usize| after.is_some_and(|after| after.idx == idx);
-            is_last(wanted.after, *of_script) || is_last(came.after, *of_agent)
-        });
-        !wanted.wanted.is_message()
-            && texts.any(|(of_script, of_agent)| {
-                let (Wanted::Text(_, of_wanted), Came::Text(_, of_came)) =
-                    (&expected[*of_script].wanted, &seen[*of_agent].came)
-                else {
-                    return false;
-                };
-                said_then(wanted.after, *of_script, length(of_wanted))
-                    != said_then(came.after, *of_agent, length(of_came))
-            })
-    };
-    if let Some((wanted, came)) = compared.pairs.iter().find(is_elsewhere) {
-        let item = &expected[*wanted];
-        let message = format!(
-            "{} came at another point of the message",
-            told(&seen[*came].came)
-        );
-        let found = Difference::new(codes::ACP_CONTENT, message).at(item.event_idx);
-        compared.differences.push(found);
-    }
-    // A call is over before what is said after it.
-    let mut pairs = compared.pairs.clone();
-    pairs.sort_by_key(|(wanted, _)| expected[*wanted].first);
-    let mut open: Option<usize> = None;
-    for (wanted, came) in pairs {
-        match &expected[wanted].wanted {
-            Wanted::Call(call, true) if call.args["run_in_background"] != Json::Bool(true) => {
-                open = open.max(Some(seen[came].last));
-            }
-            Wanted::Text(..) if open.is_some_and(|last| last > seen[came].first) => {
-                let message = "this was said before a call had ended that it stands after";
-                let found = Difference::new(codes::ACP_CONTENT, message);
-                compared
-                    .differences
-                    .push(found.at(expected[wanted].event_idx));
-                return;
-            }
-            _ => {}
-        }
-    }
     let mut by_first = compared.pairs.clone();
     by_first.sort_by_key(|(wanted, _)| expected[*wanted].first);
     let mut by_last = compared.pairs.clone();
     by_last.sort_by_key(|(wanted, _)| expected[*wanted].last);
     let mut before = by_last.into_iter().peekable();
-    let mut latest: Option<(usize, usize)> = None;
-    // What is left open after it was refused is not over.
-    let is_over = |(wanted, came): (usize, usize)| match &seen[came].came {
-        Came::Call(call) => call.ended.is_some() || !is_to_fail(&expected[wanted].wanted),
-        _ => true,
-    };
+    // Of what is over by the script, that which began last, and the end of the last call that is waited for.
+    let (mut latest, mut open): (Option<(usize, usize)>, usize) = (None, 0);
     for (wanted, came) in by_first {
         while let Some((earlier, its)) =
             before.next_if(|(earlier, _)| expected[*earlier].last < expected[wanted].first)
@@ -511,17 +455,32 @@ fn order(expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compar
             if latest.is_none_or(|(_, so_far)| seen[so_far].first < seen[its].first) {
                 latest = Some((earlier, its));
             }
+            if let Wanted::Call(call, true) = &expected[earlier].wanted
+                && call.args["run_in_background"] != Json::Bool(true)
+            {
+                open = open.max(seen[its].last);
+            }
         }
-        if let Some((earlier, its)) = latest
-            && seen[its].first > seen[came].last
-            && is_over((wanted, came))
-        {
-            let found = Difference::new(codes::ACP_CONTENT, "this came too late")
-                .at(expected[earlier].event_idx)
-                .noting(format!("before it came {}", told(&seen[came].came)));
-            compared.differences.push(found);
-            return;
-        }
+        let is_text = matches!(expected[wanted].wanted, Wanted::Text(..));
+        // What is left open after it was refused is not over.
+        let is_over = match &seen[came].came {
+            Came::Call(call) => call.ended.is_some() || !is_to_fail(&expected[wanted].wanted),
+            _ => true,
+        };
+        let found = match latest {
+            _ if is_text && open > seen[came].first => {
+                let message = "this was said before a call had ended that it stands after";
+                Difference::new(codes::ACP_CONTENT, message).at(expected[wanted].event_idx)
+            }
+            Some((earlier, its)) if seen[its].first > seen[came].last && is_over => {
+                Difference::new(codes::ACP_CONTENT, "this came too late")
+                    .at(expected[earlier].event_idx)
+                    .noting(format!("before it came {}", told(&seen[came].came)))
+            }
+            _ => continue,
+        };
+        compared.differences.push(found);
+        return;
     }
 }
 

@@ -9,7 +9,7 @@ use cuecard_timeline::model::{
 };
 use cuecard_timeline::script::{EventPart, parts, parts_of};
 
-use super::seen::{After, Piece, is_blank, join, length};
+use super::seen::{Piece, is_blank, join};
 use crate::script::file_effect::FileEffect;
 use crate::script::matching::{call_id, is_refusal, requested_calls};
 use crate::script::updates::Speaker;
@@ -43,8 +43,6 @@ pub(super) struct ExpectedItem<'s> {
     /// The parts of the script with which it begins and ends.
     pub(super) first: usize,
     pub(super) last: usize,
-    /// The message or call before it.
-    pub(super) after: Option<After>,
     pub(super) wanted: Wanted<'s>,
 }
 
@@ -269,19 +267,10 @@ impl<'s> Expected<'s> {
     }
 
     fn push(&mut self, event_idx: usize, step: usize, wanted: Wanted<'s>) {
-        let is_message = |item: &ExpectedItem<'_>| item.wanted.is_message();
-        let after = self.items.iter().rposition(is_message).map(|idx| After {
-            idx,
-            said: match &self.items[idx].wanted {
-                Wanted::Text(_, pieces) => length(pieces),
-                _ => 0,
-            },
-        });
         self.items.push(ExpectedItem {
             event_idx,
             first: step,
             last: step,
-            after,
             wanted,
         });
     }

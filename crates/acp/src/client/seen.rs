@@ -34,18 +34,7 @@ pub(super) struct SeenItem {
     /// The step at which it came, and that at which it was over.
     pub(super) first: usize,
     pub(super) last: usize,
-    /// The message or call before it.
-    pub(super) after: Option<After>,
     pub(super) came: Came,
-}
-
-/// What was said or called before something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct After {
-    /// Which item that is.
-    pub(super) idx: usize,
-    /// How much of it had been said, in characters that show.
-    pub(super) said: usize,
 }
 
 /// What the agent did.
@@ -364,20 +353,11 @@ impl Seen {
         if self.items.len() >= MAX_ITEMS {
             return Err(format!("more than {MAX_ITEMS} updates in one turn"));
         }
-        let is_message = |item: &SeenItem| matches!(item.came, Came::Text(..) | Came::Call(_));
-        let after = self.items.iter().rposition(is_message).map(|idx| After {
-            idx,
-            said: match &self.items[idx].came {
-                Came::Text(_, pieces) => length(pieces),
-                _ => 0,
-            },
-        });
         self.items.push(SeenItem {
             at,
             until: at,
             first: self.step,
             last: self.step,
-            after,
             came,
         });
         Ok(())
@@ -395,15 +375,6 @@ pub(super) fn join<Other>(pieces: &mut Vec<Piece<Other>>, piece: Piece<Other>) {
 /// Whether it is text in which nothing shows.
 pub(super) fn is_blank<Other>(piece: &Piece<Other>) -> bool {
     matches!(piece, Piece::Text(text) if text.trim().is_empty())
-}
-
-/// How much is said: characters that show, and one for anything else.
-pub(super) fn length<Other>(pieces: &[Piece<Other>]) -> usize {
-    let lengths = pieces.iter().map(|piece| match piece {
-        Piece::Text(text) => text.chars().filter(|c| !c.is_whitespace()).count(),
-        Piece::Other(_) => 1,
-    });
-    lengths.sum()
 }
 
 fn id_of(update: &Json) -> Result<String, String> {

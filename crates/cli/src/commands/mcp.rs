@@ -51,7 +51,7 @@ fn run_demo(server: &McpServer, output: &Output) -> Result<ExitCode, Stop> {
             false => demo::serve_stdio(on_warning(output)).await,
             true => {
                 let stop = CancellationToken::new();
-                signals::listen(stop.clone(), Some(signals::STOPPING));
+                let _listening = signals::listen(stop.clone(), Some(signals::STOPPING));
                 let ready = |address| stdout(&format!("http://{address}{HTTP_PATH}\n"));
                 let stopped = stop.cancelled_owned();
                 let (token, on_warning) = (args.token.clone(), on_warning(output));

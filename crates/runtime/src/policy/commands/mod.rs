@@ -165,7 +165,7 @@ impl CommandLists {
 
     /// Whether the user said that this program may get data.
     fn takes_data(&self, program: &str) -> bool {
-        is_among(program, &self.allowed) && !programs::is_runner(program)
+        is_among(program, &self.allowed) && !programs::may_run(program)
     }
 
     /// Compares the names of the programs with what the flags let run. An allowed program may start others.

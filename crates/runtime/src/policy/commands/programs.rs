@@ -109,16 +109,32 @@ const UNREADABLE: &str = "for while until case select function [[ time coproc ev
      compgen fc history pushd popd return break continue do done in esac ln hash \
      wait jobs fg bg disown kill umask ulimit times type suspend caller dirs logout";
 
-/// Programs that run what their words or their input say, and no known part of it is data. They never get data, even
-/// if they are allowed. The list only guards `--allow-command` and what a refusal proposes.
-const RUNNERS: &str = "sh bash dash ash ksh mksh zsh fish csh tcsh nu xonsh elvish pwsh powershell busybox toybox env nice nohup setsid stdbuf \
-     timeout flock ionice chrt choom taskset prlimit setpriv setarch rbash ld.so cuecard uv poetry pipenv fakeroot gosu su-exec tini dumb-init xvfb-run dbus-run-session unbuffer pkexec \
-     start-stop-daemon faketime chronic hyperfine rsh mosh pdsh srun tmux screen direnv gtimeout bunx bmake valgrind mise mamba micromamba rye rustup volta op doppler dotenv torsocks proxychains \
-     proxychains4 caffeinate envdir chpst docker-compose nix-shell php-cgi xterm env-cmd cross-env sops fd fdfind catch perf gnuplot clisp bb iex erl csi java linux32 linux64 unshare nsenter chroot strace ltrace run-parts \
-     sudo doas su runuser script rlwrap watch entr xargs parallel ssh sshpass docker podman systemd-run bwrap firejail python pypy \
-     ipython node nodejs deno bun npx uvx pipx tsx ts-node perl ruby irb php lua luajit julia Rscript R tclsh wish expect osascript \
-     groovy jshell scala ghc ghci sbcl clojure guile racket ocaml elixir octave make gmake gdb lldb vi vim nvim view ex ed emacs \
-     emacsclient less man psql mysql sqlite sqlite3 at batch crontab m4 bc dc find awk gawk mawk nawk sed gsed jq";
+/// Programs that start the program or the file that their first operand names, with the words behind it, and words of
+/// others that do. They never get data by [`PROGRAMS`] or `--allow-command`.
+const LAUNCHERS: &str = "sh bash dash ash rbash ksh mksh zsh fish csh tcsh python pypy ipython node nodejs perl ruby php lua luajit julia Rscript \
+     deno bun java groovy tsx ts-node env nice nohup setsid stdbuf timeout gtimeout time ionice choom prlimit setpriv \
+     linux32 linux64 chronic hyperfine caffeinate torsocks proxychains proxychains4 valgrind strace ltrace unbuffer \
+     xvfb-run dbus-run-session fakeroot sudo doas npx bunx uvx pipx cross-env env-cmd dotenv direnv source .";
+
+/// Programs that run what any of their words or their input say, and words of others that do. The lists only guard
+/// `--allow-command` and what a refusal proposes.
+const RUNNERS: &str = "nu xonsh elvish pwsh powershell busybox toybox ld.so cuecard gosu su-exec tini dumb-init pkexec \
+     start-stop-daemon rsh mosh pdsh srun tmux screen bunx bmake mise mamba micromamba rye op doppler envdir chpst \
+     nix-shell php-cgi xterm sops perf gnuplot clisp bb iex erl csi unshare nsenter chroot run-parts \
+     su runuser script rlwrap watch entr xargs parallel ssh sshpass bwrap firejail R tclsh wish expect \
+     osascript jshell scala ghc ghci sbcl clojure guile racket ocaml elixir octave make gmake gdb lldb vi vim nvim view ex ed emacs \
+     emacsclient psql mysql sqlite sqlite3 at batch crontab m4 bc dc awk gawk mawk nawk sed gsed jq \
+     flock chrt taskset setarch faketime catch rustup rustc scp sftp apt-get apt profile trace unittest pydoc runner foreach config submodule filter-branch timeit pdb runpy doctest cProfile IPython send-command run-command difftool pkg \
+     console apply tinker eval mariadb mongosh duckdb redis-cli yq concurrently split just cross-env-shell swipl rails cmd wsl adb salt sem watchexec \
+     fzf socat drush nim mlr ansible ansible-playbook cmake heroku conda cmd.exe";
+
+/// Programs that start others by an option or a word of their own.
+const STARTERS: &str = "find fd fdfind docker podman nerdctl docker-compose uv poetry pipenv volta less man systemd-run";
+
+/// Whether a program may start others or run its words, so that no flag lets it have data.
+pub(super) fn may_run(word: &str) -> bool {
+    is_launcher(word) || is_runner(word) || is_in(STARTERS, base_name(word))
+}
 
 /// The name of a program in one of the system's folders.
 pub(super) fn system_name(path: &str) -> Option<&str> {
@@ -182,7 +198,13 @@ pub(super) fn is_unreadable(word: &str) -> bool {
     is_in(UNREADABLE, word)
 }
 
-/// Also of another version: `python3.12`.
+/// Whether a program is one of the launchers, also of another version: `python3.12`.
+pub(super) fn is_launcher(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    is_in(LAUNCHERS, name) || is_in(LAUNCHERS, base_name(word))
+}
+
+/// The same of those that run any of their words.
 pub(super) fn is_runner(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or(word);
     is_in(RUNNERS, name) || is_in(RUNNERS, base_name(word)) || name.starts_with("ld-")

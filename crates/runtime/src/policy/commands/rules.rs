@@ -9,25 +9,8 @@ use super::super::source::{ends_with_line, is_in, line_end_help, name};
 use super::super::{Refusal, RefusalKind};
 use super::CommandLists;
 use super::programs::{self, Operands, Program};
-use super::rewrite::is_plain_script;
 use super::scanner::{ADDED, DATA, Script, SimpleCommand, Source, Word};
 use cuecard_source::value::{Piece, Text};
-
-/// Whether a listed program makes files of its words or of what it reads. A script may write what it reads, unless it is the
-/// only one and plain.
-fn makes_files(name: &str, program: &Program, words: &[Word]) -> bool {
-    match program.2 {
-        Operands::Filter if name == "jq" => false,
-        Operands::Filter => {
-            let mut words = words.iter().filter(|word| word.literal() != Some("-n"));
-            let has_option = words.clone().any(|word| word.text.starts_with('-'));
-            let script = words.next().and_then(Word::literal);
-            has_option || !script.is_some_and(is_plain_script)
-        }
-        Operands::Write => !is_in("rm rmdir", name),
-        kind => kind == Operands::Copy,
-    }
-}
 
 /// What helps where data would be an option. The environment would not.
 const OPTION_HELP: &str = "write `--` before the words that are no options";
@@ -119,14 +102,19 @@ impl Rules<'_> {
                     false => deny("the name of a program is built by the shell"),
                 };
             };
-            let is_allowed = self.lists.takes_data(program);
             let writes = match programs::find(program) {
                 Some(listed) => {
                     let name = program.rsplit('/').next().unwrap_or(program);
                     self.listed(name, listed, words, gets_data)?;
-                    makes_files(name, listed, words)
+                    // A script may have one of these to write what it reads.
+                    let writes = |word: &Word| word.text.contains(['w', 'W', '>']);
+                    match listed.2 {
+                        Operands::Write => !is_in("rm rmdir", name),
+                        Operands::Filter => name != "jq" && words.iter().any(writes),
+                        kind => kind == Operands::Copy,
+                    }
                 }
-                None if is_allowed => {
+                None if self.lists.takes_data(program) => {
                     self.allowed(words)?;
                     true
                 }
@@ -193,20 +181,18 @@ impl Rules<'_> {
     fn allowed(&self, words: &[Word]) -> Checked {
         let (mut is_behind_options, mut is_value) = (false, false);
         for word in words {
-            // An option before it, or what may be one, may take it as its value.
-            is_behind_options |= word.literal() == Some("--") && !is_value;
             let start = word.beginning();
+            is_behind_options |= word.literal() == Some("--") && !is_value;
             self.check_option(word, is_behind_options, "")?;
             self.check_quotes(word)?;
             let is_option = start.starts_with('-') && !start.contains('=');
             if !is_behind_options && word.has_data() && is_option {
                 return self.deny_attached(word);
             }
-            is_value = is_option
-                || (word.text.contains(ADDED) && !word.is_quoted)
-                || word.text.starts_with(|start: char| {
-                    start == ADDED || (word.expands && !start.is_alphanumeric())
-                });
+            // What may be an option may take the next word as its value.
+            let is_named = start.starts_with(|first: char| first.is_alphanumeric());
+            let is_known = word.literal().is_some() || word.has_data();
+            is_value = is_option || word.is_open || !(is_named || (is_known && !word.expands));
         }
         Ok(())
     }
@@ -229,81 +215,58 @@ impl Rules<'_> {
         }
     }
 
-    /// The words of `echo`: `-n` and `-e` before all others are its options, also as data.
+    /// The words of `echo`: its options stand before all others, also as data, and read backslashes.
     fn printed(&self, words: &[Word]) -> Checked {
         static OPTION: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r"\A-[neE]+\z").expect("a fixed pattern"));
-        let is_option = |word: &&Word| word.literal().is_some_and(|it| OPTION.is_match(it));
-        let (options, words) = words.split_at(words.iter().take_while(is_option).count());
-        if let Some(word) = words.first().filter(|word| word.has_data())
-            && let Some(text) = self.text(word)
-            && OPTION.is_match(&text.to_string())
-        {
+        let mut words = words
+            .iter()
+            .skip_while(|word| word.literal() == Some("-n"))
+            .peekable();
+        let first = words.peek().and_then(|first| self.text(first));
+        let has_option = first.is_some_and(|first| OPTION.is_match(&first.to_string()));
+        if has_option && let Some(word) = words.find(|word| self.may_be_data(word)) {
             let name = self.name_in(word);
-            let message = format!("the data of {name} would be an option of `echo`");
+            let message =
+                format!("the data of {name} would be an option of `echo`, or read by one");
             return deny_with(message, FORMAT_HELP);
         }
-        match options.iter().any(|option| option.text.contains('e')) {
-            true => self.without_backslash("echo -e", words),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
-    /// The format of `printf`, which the author writes: with `-v` and `%n` it sets variables.
+    /// The format of `printf`, which the author writes: `-v` and `%n` set variables, `%b` reads backslashes.
     fn format(&self, words: &[Word]) -> Checked {
-        static SETS: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new("%[-+ #'.*0-9hlLjzt]*n").expect("a fixed pattern"));
+        static READS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new("%[-+ #'.*0-9hlLjzt]*[nb]").expect("a fixed pattern"));
         let is_behind = words.first().and_then(Word::literal) == Some("--");
         let Some(format) = words.get(usize::from(is_behind)) else {
             return Ok(());
         };
-        let is_option =
-            (format.text.starts_with('-') && !is_behind) || format.text.starts_with(ADDED);
-        if self.may_be_data(format) || is_option || format.expands || SETS.is_match(&format.text) {
-            return deny_with(
-                "`printf` has a format that isn't the author's alone, or one that sets a variable",
+        let is_plain = |text: &str| (is_behind || !text.starts_with('-')) && !READS.is_match(text);
+        match format.name().is_some_and(is_plain) {
+            true => Ok(()),
+            false => deny_with(
+                "`printf` has a format that isn't the author's alone, or one that does more than to print texts",
                 FORMAT_HELP,
-            );
+            ),
         }
-        match format.text.contains("%b") {
-            true => self.without_backslash("printf '%b'", words),
-            false => Ok(()),
-        }
-    }
-
-    /// No word of data has a backslash, which the program would read.
-    fn without_backslash(&self, program: &str, words: &[Word]) -> Checked {
-        let Some(word) = words.iter().find(|word| self.has_special(word, &['\\'])) else {
-            return Ok(());
-        };
-        let name = self.name_in(word);
-        let message = format!("`{program}` would read a backslash in the data of {name}");
-        deny_with(message, FORMAT_HELP)
-    }
-
-    /// Whether the program would read these characters of data as more than text.
-    fn has_special(&self, word: &Word, special: &[char]) -> bool {
-        self.data(word).any(|piece| piece.text.contains(special)) || self.prints_data(word)
     }
 
     /// Options as `getopt` reads them, and what stands between and behind them.
     fn options(&self, name: &str, program: &Program, words: &[Word], gets_data: bool) -> Checked {
         let kind = program.2;
-        let literals = || words.iter().filter_map(Word::literal);
-        let loads: &[&str] = match name {
-            "jq" => &["include", "import"],
-            "awk" | "gawk" => &["@include", "@load"],
-            _ => &[],
+        let loads = |text: &str| {
+            ["@include", "@load", "include ", "import "]
+                .iter()
+                .any(|it| text.contains(it))
         };
-        if literals().any(|text| loads.iter().any(|word| text.contains(word))) {
+        if kind == Operands::Filter && words.iter().filter_map(Word::literal).any(loads) {
             return deny(format!("`{name}` would load code, which may be of data"));
-        }
-        if name == "set" && words.is_empty() {
-            return deny("`set` prints all variables, and data in them");
         }
         // An option may stand behind the words that it is about.
         let has = |letters: &[char], word: &str| {
-            literals().any(|option| match option.strip_prefix("--") {
+            let mut literals = words.iter().filter_map(Word::literal);
+            literals.any(|option| match option.strip_prefix("--") {
                 Some(long) => long == word,
                 None => option.starts_with('-') && option.contains(letters),
             })
@@ -317,16 +280,14 @@ impl Rules<'_> {
         let (mut is_behind_options, mut count) = (false, 0);
         for word in words {
             let start = word.beginning();
-            // `awk` reads escapes in `-v name=…`, and an operand with a `=` as the same.
-            let is_regex = |piece: &Piece| piece.text.starts_with("@/");
-            let is_read = match start.contains('=') {
-                true => self.has_special(word, &['\\']) || self.data(word).any(is_regex),
-                false => self.has_special(word, &['\\', '=']),
+            // An operand with a `=` sets a variable as `-v name=…` does, in which escapes are read.
+            let is_read = |text: &str| match start.contains('=') {
+                true => text.contains('\\') || text.starts_with("@/"),
+                false => text.contains('='),
             };
-            if name.ends_with("awk") && is_read {
-                let data = self.name_in(word);
-                let what = "would read a `=`, backslash or `@/` in the data of";
-                return deny(format!("`{name}` {what} {data}"));
+            if name.ends_with("awk") && self.data(word).any(|piece| is_read(&piece.text)) {
+                return self
+                    .deny_data(word, "has a `=`, backslash or `@/`, which `awk` would read");
             }
             // To `jq`, a value is a text like any other.
             if name != "jq" {
@@ -398,8 +359,8 @@ impl Rules<'_> {
             [left, operator, right] => {
                 // One from a command and one from the author are never the same.
                 let sides = [left, right];
-                let [one, other] = sides.map(|word| self.with_line_end(word).is_some());
-                if one != other && sides.iter().all(|word| word.literal() != Some("")) {
+                let are_alike = sides.iter().all(|word| self.with_line_end(word).is_some());
+                if !are_alike && sides.iter().all(|word| word.literal() != Some("")) {
                     sides
                         .iter()
                         .try_for_each(|word| self.check_line_end(name, word))?;

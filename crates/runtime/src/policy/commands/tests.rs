@@ -176,6 +176,7 @@ fn what_is_not_read_is_refused_by_its_name() {
 
 #[test]
 fn data_reaches_no_program_that_is_not_known() {
+    let mut passed = Vec::new();
     for (template, value) in [
         ("D", "touch"),
         ("x/D y", "x"),
@@ -237,14 +238,19 @@ fn data_reaches_no_program_that_is_not_known() {
         ("mv D zz && cat D", "x"),
     ] {
         let value = if value == "1" { "1;" } else { value };
-        let refusal = refused(&with_data(template), value);
+        let Err(refusal) = command(&with_data(template), &[("a.b", value)]) else {
+            passed.push(template);
+            continue;
+        };
         assert_eq!(refusal.kind, RefusalKind::Data, "{template}: {refusal}");
         assert!(!refusal.help.is_empty(), "{template}");
     }
+    assert_eq!(passed, [""; 0]);
 }
 
 #[test]
 fn data_stays_in_its_word_and_inside_the_root() {
+    let mut passed = Vec::new();
     for (template, value) in [
         // Options.
         ("ls D", "-R"),
@@ -315,7 +321,6 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("echo D | sed \"$OPTS\" - f", "x"),
         ("rm \"$O\" D", "x"),
         ("printf '%s\\0' D | wc $O", "x"),
-        ("echo D; set > x; grep ^CUECARD x", "x"),
         ("mkdir -p D", "../usr/new/../../usr/x"),
         ("mkdir -p D/..", "x"),
         ("grep D $X f", "x"),
@@ -331,9 +336,13 @@ fn data_stays_in_its_word_and_inside_the_root() {
         ("echo D | ls > \"$(head -1)\"", "../x"),
         ("echo \"$(cat < \"$(sh)x\")\" D | cat < \"$(sh)x\"", "x"),
     ] {
-        let refusal = refused(&with_data(template), value);
+        let Err(refusal) = command(&with_data(template), &[("a.b", value)]) else {
+            passed.push(template);
+            continue;
+        };
         assert_eq!(refusal.kind, RefusalKind::Data, "{template}: {refusal}");
     }
+    assert_eq!(passed, [""; 0]);
     for (template, value) in [
         ("cat D", "/etc/passwd"),
         ("cat < D", "/etc/passwd"),
@@ -378,6 +387,7 @@ fn echo_prints_data_or_refuses_it() {
 
 #[test]
 fn everyday_commands_with_data_run() {
+    let mut wrong = Vec::new();
     for (template, value) in [
         ("echo D", "-x"),
         ("echo D", "-n 1"),
@@ -422,9 +432,7 @@ fn everyday_commands_with_data_run() {
         ("grep -R --max-count 2 D lib", "x"),
         ("sort --key=2 --field-separator=, D", "x"),
         ("echo D | base64 --decode", "eA=="),
-        ("echo -e \"\\033[1mD\"", "it's"),
         ("echo D", "C:\\new"),
-        ("printf '%b' D", "x"),
         ("cp a b && echo D", "x"),
         ("cd lib && echo D", "x"),
         ("cut -d D -f1", ","),
@@ -440,9 +448,11 @@ fn everyday_commands_with_data_run() {
         ("awk '{ print $1 }' D", "x"),
         ("git log | head -3 | ./tool; echo D", "x"),
     ] {
-        command(&with_data(template), &[("a.b", value)])
-            .unwrap_or_else(|refusal| panic!("{template} with {value}: {refusal}"));
+        if let Err(refusal) = command(&with_data(template), &[("a.b", value)]) {
+            wrong.push(format!("{template}: {refusal}"));
+        }
     }
+    assert_eq!(wrong, [""; 0]);
 }
 
 #[test]

@@ -37,7 +37,7 @@ const SCRIPTS: &[&str] = &[
     "() => 'a b'.split(' ').concat({{a.b}}).join('|') // for {{a.b}}",
     "() => { document.querySelector('ul').innerHTML = ''; return {{a.b}} }",
     "() => document.evaluate('//a[text()=' + JSON.stringify({{a.b}}) + ']', document, null, 9, null).singleNodeValue",
-    "() => Object.assign({}, { name: {{a.b}} }).name",
+    "() => ({ ...{}, name: {{a.b}} }).name",
     "() => /^\\d+$/.test({{a.b}}) ? 'number' : {{a.b}} / 2 + ''",
 ];
 
