@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Deadline, Failure, Outcome, PageErrors, PageInspector, PageState, Performed, Stage,
-    StageAction, Targets,
+    StageAction, Targets, Values,
 };
 use crate::{ElementAddress, WaitPolicy};
 
@@ -14,6 +14,10 @@ pub enum LiveStage {}
 
 #[allow(missing_docs, clippy::missing_errors_doc)]
 impl LiveStage {
+    pub fn values(&self) -> &Values {
+        match *self {}
+    }
+
     pub async fn picture(&mut self) -> Result<Vec<u8>, Failure> {
         match *self {}
     }
