@@ -21,7 +21,7 @@ pub struct Failure {
     pub model_error: Option<String>,
     /// The elements that could be meant, in words.
     pub candidates: Vec<String>,
-    /// More than most readers want: every reply of a model, the driver's own words.
+    /// More than most readers want: the driver's own words.
     pub stack: Option<String>,
     /// Whether something may have been done to the page before it failed; then it must not be tried again.
     pub has_acted: bool,
@@ -109,13 +109,6 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-/// There is no browser in this program.
-pub(super) fn not_built_in() -> Failure {
-    let message = "this build of cuecard has no browser support";
-    Failure::of_browser(codes::BROWSER_UNAVAILABLE, message)
-        .help("use a release, or build it with its default features: cargo build --release")
-}
 
 /// There is no place for a window: `why`.
 pub(super) fn no_display(why: &str) -> Failure {

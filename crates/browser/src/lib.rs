@@ -1,12 +1,10 @@
 //! A browser, driven through Playwright: the [`BrowserBridge`] navigates, acts and captures. Sentences become steps on it
 //! (`parse`, and `model` where a model is asked), and steps are played again (`replay`).
 //!
-//! Playwright's types stay in `driven/`, which a build without the feature `browser` leaves out: there is no bridge then,
+//! Playwright's types stay in `driven/`, which a build without the feature `browser` leaves out: there is no stage then,
 //! and whoever wants to start one is told so.
-#![cfg_attr(not(feature = "browser"), allow(dead_code))]
+#![cfg_attr(not(feature = "browser"), allow(dead_code, unused_imports))]
 
-#[cfg(not(feature = "browser"))]
-mod absent;
 mod address;
 #[cfg(feature = "browser")]
 mod driven;
@@ -22,8 +20,6 @@ pub mod stage;
 pub mod storage_state;
 mod tools;
 
-#[cfg(not(feature = "browser"))]
-pub use absent::BrowserBridge;
 pub use address::{ElementAddress, Guard};
 pub use cuecard_runtime::browsers::Mode;
 #[cfg(feature = "browser")]

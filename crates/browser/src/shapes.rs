@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use strum::IntoStaticStr;
+
 /// How much of a page must be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loaded {
@@ -69,7 +71,8 @@ pub enum SearchMove {
 }
 
 /// How a wait for the page ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum WaitOutcome {
     /// Whatever the action changed was changed at once, and it asked for nothing.
     Instant,
@@ -102,12 +105,7 @@ pub enum WaitPolicy {
 impl WaitOutcome {
     /// The word in results.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Instant => "instant",
-            Self::Loaded => "loaded",
-            Self::Quiet => "quiet",
-            Self::Bounded => "bounded",
-        }
+        self.into()
     }
 }
 

@@ -57,9 +57,10 @@ pub(super) fn unknown_tool(tool: &ToolPattern, view: &View<'_>) -> Option<String
     let is_known = known().any(|name| tool.matches(name) || is_glob_for(name, tool.text()));
     let called = called_names(view);
     // Who has a browser can do with it whatever steps say.
-    let of_browser: Vec<_> = ActionKind::ALL
+    let of_browser: Vec<_> = ActionKind::all()
         .iter()
-        .map(|(_, action)| browser_tool(*action))
+        .copied()
+        .map(browser_tool)
         .collect();
     let has_browser = called
         .iter()

@@ -3,6 +3,7 @@
 use cuecard_source::value::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// An assertion; the element that it is about is that of its step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -111,6 +112,8 @@ impl From<BrowserAssertion> for AssertionFile {
 /// What must hold of the page or of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[derive(EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "camelCase")]
 #[allow(missing_docs, reason = "each is the word for it")]
 pub enum AssertKind {
     Text,
@@ -131,31 +134,9 @@ pub enum AssertKind {
 }
 
 impl AssertKind {
-    /// Every kind with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("text", Self::Text),
-        ("visible", Self::Visible),
-        ("hidden", Self::Hidden),
-        ("enabled", Self::Enabled),
-        ("disabled", Self::Disabled),
-        ("checked", Self::Checked),
-        ("unchecked", Self::Unchecked),
-        ("focused", Self::Focused),
-        ("editable", Self::Editable),
-        ("value", Self::Value),
-        ("url", Self::Url),
-        ("title", Self::Title),
-        ("dialog", Self::Dialog),
-        ("download", Self::Download),
-        ("count", Self::Count),
-    ];
-
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, kind)| *kind == self)
-            .map_or("text", |(word, _)| word)
+        self.into()
     }
 
     /// Whether it is about one element, or several for a count.

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 use cuecard_source::values::integer;
 use file::FingerprintFile;
@@ -89,6 +90,8 @@ pub struct Container {
 /// A kind of container, as people call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 #[allow(missing_docs, reason = "each is the word for it")]
 pub enum ContainerKind {
     #[default]
@@ -109,30 +112,9 @@ pub enum ContainerKind {
 }
 
 impl ContainerKind {
-    /// Every kind with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("section", Self::Section),
-        ("dialog", Self::Dialog),
-        ("row", Self::Row),
-        ("item", Self::Item),
-        ("card", Self::Card),
-        ("post", Self::Post),
-        ("list", Self::List),
-        ("table", Self::Table),
-        ("form", Self::Form),
-        ("header", Self::Header),
-        ("footer", Self::Footer),
-        ("navigation", Self::Navigation),
-        ("sidebar", Self::Sidebar),
-        ("frame", Self::Frame),
-    ];
-
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, kind)| *kind == self)
-            .map_or("section", |(word, _)| word)
+        self.into()
     }
 
     /// The ARIA role that says it; a frame has none.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use super::BrowserAssertion;
 use cuecard_source::value::Json;
@@ -72,6 +73,8 @@ impl IntermediateStep {
 /// What a step does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[derive(EnumString, IntoStaticStr, VariantArray, VariantNames)]
+#[strum(serialize_all = "camelCase")]
 #[allow(missing_docs, reason = "each is the word for it")]
 pub enum ActionKind {
     Click,
@@ -95,39 +98,19 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
-    /// Every kind with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("click", Self::Click),
-        ("doubleClick", Self::DoubleClick),
-        ("rightClick", Self::RightClick),
-        ("input", Self::Input),
-        ("navigate", Self::Navigate),
-        ("assert", Self::Assert),
-        ("select", Self::Select),
-        ("press", Self::Press),
-        ("hover", Self::Hover),
-        ("scroll", Self::Scroll),
-        ("wait", Self::Wait),
-        ("upload", Self::Upload),
-        ("extract", Self::Extract),
-        ("drag", Self::Drag),
-        ("unknown", Self::Unknown),
-    ];
-
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, kind)| *kind == self)
-            .map_or("unknown", |(word, _)| word)
+        self.into()
+    }
+
+    /// Every kind.
+    pub fn all() -> &'static [Self] {
+        <Self as VariantArray>::VARIANTS
     }
 
     /// The kind that a word names.
     pub fn of(word: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .find(|(known, _)| *known == word)
-            .map(|(_, kind)| *kind)
+        word.parse().ok()
     }
 
     /// Whether it acts on an element and can't do without.
@@ -187,6 +170,8 @@ impl InputValue {
 /// Where to scroll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[derive(IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Direction {
     /// Up by a page.
     Up,
@@ -199,20 +184,9 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Every direction with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("up", Self::Up),
-        ("down", Self::Down),
-        ("top", Self::Top),
-        ("bottom", Self::Bottom),
-    ];
-
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, direction)| *direction == self)
-            .map_or("down", |(word, _)| word)
+        self.into()
     }
 
     /// What scrolls a page so, in its own script.

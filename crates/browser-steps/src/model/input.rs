@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
+use strum::IntoStaticStr;
 
 use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::codes;
@@ -280,8 +281,9 @@ pub struct Provider {
 }
 
 /// The API that a model speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ProviderKind {
     /// Chat completions.
     OpenAi,
@@ -292,9 +294,6 @@ pub enum ProviderKind {
 impl ProviderKind {
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-        }
+        self.into()
     }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
+use strum::IntoStaticStr;
 
 use super::{ActionKind, BrowserAssertion, Direction, Fingerprint, InputValue, Observed};
 use cuecard_page::sentences::wanted_open;
@@ -47,8 +48,9 @@ pub struct StepsFile {
 }
 
 /// How many actions gave a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum ParseStatus {
     /// Every action gave a step.
     Success,
@@ -61,11 +63,7 @@ pub enum ParseStatus {
 impl ParseStatus {
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Partial => "partial",
-            Self::Failed => "failed",
-        }
+        self.into()
     }
 }
 
@@ -261,8 +259,9 @@ pub struct StepElement {
 }
 
 /// Who read a sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Translator {
     /// The rules.
     // Older files say so of sentences without a form.
@@ -275,10 +274,7 @@ pub enum Translator {
 impl Translator {
     /// As it is written.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rules => "rules",
-            Self::Model => "model",
-        }
+        self.into()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use strum::VariantNames;
+
 use super::allowed_values::{AllowedValues, in_browser};
 use super::function::FUNCTION_NAME;
 use crate::model::{
@@ -424,10 +426,9 @@ fn read(arguments: &Json) -> Result<IntermediateStep, InvalidReply> {
         return breach("`actionType` is missing");
     };
     let Some(action) = ActionKind::of(&word) else {
-        let words: Vec<&str> = ActionKind::ALL.iter().map(|(word, _)| *word).collect();
         return breach(format!(
             "`actionType` must be one of {}, not `{}`",
-            words.join(", "),
+            ActionKind::VARIANTS.join(", "),
             cut(&word, 60)
         ));
     };
@@ -503,14 +504,13 @@ fn assertion(json: &Json) -> Result<Option<BrowserAssertion>, InvalidReply> {
         return Ok(None);
     }
     let word = json["kind"].as_str().unwrap_or_default();
-    let Some((_, kind)) = AssertKind::ALL.iter().find(|(known, _)| *known == word) else {
-        let words: Vec<&str> = AssertKind::ALL.iter().map(|(word, _)| *word).collect();
+    let Ok(kind) = word.parse() else {
         return breach(format!(
             "`assertion.kind` must be one of {}",
-            words.join(", ")
+            AssertKind::VARIANTS.join(", ")
         ));
     };
-    let mut assertion = BrowserAssertion::new(*kind);
+    let mut assertion = BrowserAssertion::new(kind);
     assertion.negate = match &json["negate"] {
         Json::Null => false,
         Json::Bool(flag) => *flag,

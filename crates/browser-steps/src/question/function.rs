@@ -1,6 +1,7 @@
 //! The one function that a model calls.
 
 use serde_json::json;
+use strum::VariantNames;
 
 use crate::model::{ActionKind, AssertKind};
 use cuecard_source::value::Json;
@@ -15,8 +16,7 @@ pub fn function_description() -> &'static str {
 
 /// The JSON Schema of its arguments.
 pub fn function_schema() -> Json {
-    let actions: Vec<&str> = ActionKind::ALL.iter().map(|(word, _)| *word).collect();
-    let kinds: Vec<&str> = AssertKind::ALL.iter().map(|(word, _)| *word).collect();
+    let (actions, kinds) = (<ActionKind as VariantNames>::VARIANTS, AssertKind::VARIANTS);
     json!({
         "type": "object",
         "properties": {

@@ -75,7 +75,7 @@ impl BrowserBridge {
             // What was clicked closes its own tab, before Playwright heard that the click is done.
             return Ok(());
         }
-        self.explained(clicked, target, "click", false).await
+        self.explained(clicked, target, "click").await
     }
 
     /// Puts text into a field, in place of what is there, and reads it back.
@@ -101,12 +101,11 @@ impl BrowserBridge {
             self.guarded("insertText", PROMPT, keyboard.insert_text(text))
                 .await?;
         } else {
-            let locator = self.held(target).await?;
             let options = FillOptions::builder().timeout(milliseconds(limit)).build();
-            let filled = self
-                .guarded("fill", limit, locator.fill(text, options))
-                .await;
-            self.explained(filled, target, "fill", true).await?;
+            self.on(target, "fill", limit, async |field| {
+                field.fill(text, options).await
+            })
+            .await?;
         }
         match self.holds(target, text).await {
             // A page that moved on took the value with it.
@@ -130,16 +129,9 @@ impl BrowserBridge {
         limit: Duration,
     ) -> Result<(), Failure> {
         self.happenings().begin();
-        let locator = self.held(target).await?;
         let options = CheckOptions::builder().timeout(milliseconds(limit)).build();
-        let changed = self
-            .guarded(
-                "setChecked",
-                limit,
-                locator.set_checked(is_checked, options),
-            )
-            .await;
-        self.explained(changed, target, "setChecked", false).await
+        let change = async |one: Locator| one.set_checked(is_checked, options).await;
+        self.on(target, "setChecked", limit, change).await
     }
 
     /// Chooses an option of a list: by its label, else by its value, else by the only label that differs from it in
@@ -168,13 +160,9 @@ impl BrowserBridge {
             }
         };
         let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
-        let locator = self.held(target).await?;
         let options = SelectOptions::builder().timeout(milliseconds(left)).build();
-        let selected = self
-            .guarded("selectOption", left, locator.select_option(chosen, options))
-            .await;
-        self.explained(selected.map(|_| ()), target, "selectOption", false)
-            .await
+        let select = async |list: Locator| list.select_option(chosen, options).await.map(|_| ());
+        self.on(target, "selectOption", left, select).await
     }
 
     /// Presses a key, by the names that Playwright has for keys, on an element or on what has the focus.
@@ -206,7 +194,7 @@ impl BrowserBridge {
             }
             Err(error) => Err(error),
         };
-        self.explained(pressed, target, "press", false).await
+        self.explained(pressed, target, "press").await
     }
 
     /// Moves the pointer over an element.
@@ -215,10 +203,9 @@ impl BrowserBridge {
     /// Why it could not be reached.
     pub async fn hover(&mut self, target: &ElementAddress, limit: Duration) -> Result<(), Failure> {
         self.happenings().begin();
-        let locator = self.held(target).await?;
         let options = HoverOptions::builder().timeout(milliseconds(limit)).build();
-        let hovered = self.guarded("hover", limit, locator.hover(options)).await;
-        self.explained(hovered, target, "hover", false).await
+        self.on(target, "hover", limit, async |one| one.hover(options).await)
+            .await
     }
 
     /// Presses an element, moves it to the middle of another one, and lets it go there: by the pointer, which begins the
@@ -246,15 +233,15 @@ impl BrowserBridge {
         let onto = match reached {
             Ok(onto) => onto,
             Err(error) => {
-                self.explained(Ok(()), target, "dragTo", false).await?;
-                return Err(self.explain(error, to, "dragTo", false).await);
+                self.explained(Ok(()), target, "dragTo").await?;
+                return Err(self.explain(error, to, "dragTo").await);
             }
         };
         let hovered = self
             .guarded("hover", limit, locator.hover(options().build()))
             .await;
         if hovered.is_err() {
-            return self.explained(hovered, target, "dragTo", false).await;
+            return self.explained(hovered, target, "dragTo").await;
         }
         let mouse = self.page()?.mouse();
         self.guarded("mouseDown", PROMPT, mouse.down(None)).await?;
@@ -270,7 +257,7 @@ impl BrowserBridge {
             let message = format!("the element was pressed, but not dragged: {error}");
             Failure::of_browser(codes::BROWSER_TIMEOUT, message)
         });
-        self.explained(Ok(()), target, "dragTo", false).await?;
+        self.explained(Ok(()), target, "dragTo").await?;
         ended.map_err(|error| error.at("dragTo", &target.selector()))
     }
 
@@ -334,8 +321,7 @@ impl BrowserBridge {
                 locator.scroll_into_view_if_needed(),
             )
             .await;
-        self.explained(scrolled, target, "scrollIntoView", false)
-            .await
+        self.explained(scrolled, target, "scrollIntoView").await
     }
 
     /// Gives files to a field for files. The caller has asked the policy about `files`, which are absolute.
@@ -349,16 +335,9 @@ impl BrowserBridge {
         limit: Duration,
     ) -> Result<(), Failure> {
         self.happenings().begin();
-        let locator = self.held(target).await?;
         let files: Vec<&PathBuf> = files.iter().collect();
-        let given = self
-            .guarded(
-                "setInputFiles",
-                limit,
-                locator.set_input_files_multiple(&files, None),
-            )
-            .await;
-        self.explained(given, target, "setInputFiles", false).await
+        let give = async |field: Locator| field.set_input_files_multiple(&files, None).await;
+        self.on(target, "setInputFiles", limit, give).await
     }
 
     /// The text that an element shows; for a field, what it holds.
@@ -383,26 +362,15 @@ impl BrowserBridge {
             .await;
         match read {
             Ok(text) => Ok(text),
-            Err(error) => Err(self.explain(error, target, "evaluate", false).await),
+            Err(error) => Err(self.explain(error, target, "evaluate").await),
         }
     }
 
-    /// A picture of the current tab's viewport as PNG. What secret fields hold is painted over.
+    /// A picture of the current tab's viewport as PNG. What secret fields hold is painted over, and what `hidden` says.
     ///
     /// # Errors
     /// When the page is gone.
-    pub async fn screenshot(&mut self) -> Result<Vec<u8>, Failure> {
-        self.screenshot_hiding(&[]).await
-    }
-
-    /// The same, with more elements painted over.
-    ///
-    /// # Errors
-    /// When the page is gone.
-    pub async fn screenshot_hiding(
-        &mut self,
-        hidden: &[ElementAddress],
-    ) -> Result<Vec<u8>, Failure> {
+    pub async fn screenshot(&mut self, hidden: &[ElementAddress]) -> Result<Vec<u8>, Failure> {
         let page = self.page()?;
         let mut masks = vec![page.locator(SECRET_FIELDS)];
         masks.extend(hidden.iter().map(|place| page.locator(place.selector())));
@@ -515,7 +483,7 @@ impl BrowserBridge {
             if began.elapsed() >= limit {
                 let error =
                     Failure::of_browser(codes::BROWSER_TIMEOUT, "the element could not be pressed");
-                return Err(self.explain(error, target, "click", false).await);
+                return Err(self.explain(error, target, "click").await);
             }
             tokio::time::sleep(BETWEEN).await;
         };
@@ -567,12 +535,24 @@ impl BrowserBridge {
         }
     }
 
+    /// Does something with the very element that was captured at an address.
+    async fn on(
+        &mut self,
+        target: &ElementAddress,
+        call: &'static str,
+        limit: Duration,
+        act: impl AsyncFnOnce(Locator) -> playwright_rs::Result<()>,
+    ) -> Result<(), Failure> {
+        let locator = self.held(target).await?;
+        let done = self.guarded(call, limit, act(locator)).await;
+        self.explained(done, target, call).await
+    }
+
     async fn explained(
         &mut self,
         result: Result<(), Failure>,
         target: &ElementAddress,
         call: &'static str,
-        needs_editing: bool,
     ) -> Result<(), Failure> {
         if std::mem::take(&mut self.is_guarded)
             && self.ask(target, "disarm", None).await == Value::Bool(true)
@@ -581,7 +561,7 @@ impl BrowserBridge {
         }
         match result {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.explain(error, target, call, needs_editing).await),
+            Err(error) => Err(self.explain(error, target, call).await),
         }
     }
 
@@ -610,7 +590,6 @@ impl BrowserBridge {
         error: Failure,
         target: &ElementAddress,
         call: &'static str,
-        needs_editing: bool,
     ) -> Failure {
         let may_be_explained =
             error.is(codes::BROWSER_TIMEOUT) || error.is(codes::BROWSER_NOT_FOUND);
@@ -630,7 +609,7 @@ impl BrowserBridge {
             )
         } else if !is("isEnabled") {
             Failure::of_browser(codes::BROWSER_DISABLED, "the element is disabled")
-        } else if needs_editing && !is("isEditable") {
+        } else if call == "fill" && !is("isEditable") {
             Failure::of_browser(
                 codes::BROWSER_NOT_EDITABLE,
                 "the element does not accept input",

@@ -35,6 +35,7 @@ impl Failure {
         };
         Self {
             call: Some(call.to_owned()),
+            stack: Some(error.to_string()),
             ..Self::of_browser(kind, first_line(&error.to_string()))
         }
     }
@@ -74,6 +75,11 @@ mod tests {
         let error = playwright_rs::Error::ProtocolError("page.click: Target closed".into());
         let error = Failure::from_playwright(&error, "click");
         assert!(error.is(codes::BROWSER_LOST), "{error}");
+        assert!(
+            error
+                .stack
+                .is_some_and(|stack| stack.contains("page.click"))
+        );
         // It was clicked, and must not be clicked again.
         let text = "locator.check: Clicking the checkbox did not change its state";
         let error = playwright_rs::Error::ProtocolError(text.into());

@@ -2,11 +2,11 @@
 
 use std::future::Future;
 
-use cuecard_browser_steps::question::{Prompt, Question, cassette_key};
+use cuecard_browser_steps::question::{Answer, Prompt, Question, cassette_key};
 
+use super::Interpreter;
 use super::cassette::{Cassette, ModelIdentity};
 use super::reply::{Conversation, Reply, Turn};
-use super::{AnsweredBy, Interpretation, Interpreter};
 use crate::stage::Failure;
 use cuecard_source::diagnostic::codes;
 
@@ -71,14 +71,14 @@ impl<C: ModelClient> ModelInterpreter<C> {
         &mut self,
         identity: &ModelIdentity,
         conversation: &Conversation<'_>,
-    ) -> Result<(Reply, AnsweredBy), Failure> {
+    ) -> Result<Reply, Failure> {
         let Conversation { prompt, turns } = *conversation;
         let earlier: Vec<String> = turns.iter().map(Turn::earlier).collect();
         let ModelIdentity { dialect, model } = identity;
         let key = cassette_key(dialect, model, prompt, &earlier);
         if let Some(cassette) = &self.cassette {
             if let Some(reply) = cassette.reply(&key) {
-                return Ok((reply, AnsweredBy::Cassette));
+                return Ok(reply);
             }
             if !cassette.may_ask() {
                 return Err(cassette.miss(identity, prompt, &earlier));
@@ -91,7 +91,7 @@ impl<C: ModelClient> ModelInterpreter<C> {
         if let Some(cassette) = &self.cassette {
             cassette.add_reply(key, identity, prompt, earlier, &reply);
         }
-        Ok((reply, AnsweredBy::Model))
+        Ok(reply)
     }
 }
 
@@ -100,7 +100,7 @@ impl<C: ModelClient> Interpreter for ModelInterpreter<C> {
         &mut self,
         question: &Question<'_>,
         prompt: &Prompt,
-    ) -> Result<Interpretation, Failure> {
+    ) -> Result<Answer, Failure> {
         let Some(identity) = self.identity() else {
             return Err(not_configured());
         };
@@ -110,16 +110,9 @@ impl<C: ModelClient> Interpreter for ModelInterpreter<C> {
                 prompt,
                 turns: &turns,
             };
-            let (reply, by) = self.reply(&identity, &conversation).await?;
+            let reply = self.reply(&identity, &conversation).await?;
             match question.judge(&reply.judged()) {
-                Ok(answer) => {
-                    let replies = turns.iter().map(|turn| turn.reply.line());
-                    return Ok(Interpretation {
-                        answer,
-                        replies: replies.chain([reply.line()]).collect(),
-                        by,
-                    });
-                }
+                Ok(answer) => return Ok(answer),
                 Err(breach) => turns.push(Turn { reply, breach }),
             }
         }

@@ -27,29 +27,10 @@ pub use named::{NamedModel, Place, variable};
 pub use reply::{Conversation, Reply, ReplyCall, Turn};
 pub use settings::{DEFAULT_PAUSE, DEFAULT_TIMEOUT, ModelSettings};
 
-/// Who answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AnsweredBy {
-    /// A model, now.
-    Model,
-    /// A model, when the cassette was recorded.
-    Cassette,
-}
-
-/// What came of asking about a sentence.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Interpretation {
-    /// The answer, which was checked against the page and the sentence.
-    pub answer: Answer,
-    /// Every reply of the conversation as it came, the last one gave the answer.
-    pub replies: Vec<String>,
-    /// Who answered.
-    pub by: AnsweredBy,
-}
-
 /// Says what a sentence means that the rules can't read.
 pub trait Interpreter: Send {
-    /// Asks about a sentence. `prompt` holds the same page and sentence as `question`, as text.
+    /// Asks about a sentence: its answer was checked against the page and the sentence. `prompt` holds the same page and
+    /// sentence as `question`, as text.
     ///
     /// # Errors
     /// `translation_invalid` with every reply, `model_unavailable`, `cassette_miss`.
@@ -57,5 +38,5 @@ pub trait Interpreter: Send {
         &mut self,
         question: &Question<'_>,
         prompt: &Prompt,
-    ) -> impl Future<Output = Result<Interpretation, Failure>> + Send;
+    ) -> impl Future<Output = Result<Answer, Failure>> + Send;
 }

@@ -2,13 +2,14 @@
 
 use cuecard_browser_steps::question::{Call, FUNCTION_NAME, InvalidReply, Prompt};
 use cuecard_source::value::{Json, cut};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much of a reply errors show, in characters.
 const SHOWN: usize = 2_000;
 
 /// A call that a model made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplyCall {
     /// Its id, as the model's side gave it; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -20,7 +21,7 @@ pub struct ReplyCall {
 }
 
 /// One reply of a model.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
     /// What it said beside calls.
     #[serde(default, skip_serializing_if = "String::is_empty")]

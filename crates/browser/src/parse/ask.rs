@@ -8,6 +8,7 @@ use cuecard_page::sentences::{Intent, Phrase, Pool, given_texts};
 use cuecard_page::text::PageText;
 use cuecard_source::diagnostic::codes;
 
+use super::understand::Translated;
 use crate::model::Interpreter;
 use crate::stage::{Deadline, Failure, choices};
 
@@ -25,16 +26,6 @@ pub(super) struct ParseQuestion<'a> {
     pub min_confidence: f64,
 }
 
-/// What the model makes of a sentence.
-#[derive(Debug)]
-pub(super) struct Answered {
-    pub step: IntermediateStep,
-    pub target: Option<NodeId>,
-    pub to: Option<NodeId>,
-    /// Words for what must not be there, which has no index.
-    pub intent: Option<Intent>,
-}
-
 impl ParseQuestion<'_> {
     /// Asks.
     ///
@@ -44,7 +35,7 @@ impl ParseQuestion<'_> {
         &self,
         interpreter: &mut I,
         deadline: Deadline,
-    ) -> Result<Answered, Failure> {
+    ) -> Result<Translated, Failure> {
         let question = Question {
             finder: self.finder,
             action: self.action,
@@ -53,8 +44,8 @@ impl ParseQuestion<'_> {
         };
         let prompt = Prompt::new(self.page, self.previous, self.action);
         let asked = interpreter.interpret(&question, &prompt);
-        let interpretation = match tokio::time::timeout(deadline.left(), asked).await {
-            Ok(Ok(interpretation)) => interpretation,
+        let answer = match tokio::time::timeout(deadline.left(), asked).await {
+            Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return Err(error),
             Err(_) => {
                 let message = "the model did not answer before the parse timed out";
@@ -63,51 +54,48 @@ impl ParseQuestion<'_> {
                 );
             }
         };
-        match interpretation.answer {
-            Answer::Act { step, target, to } => {
-                let answered = self.act(*step, target)?;
-                Ok(Answered { to, ..answered })
-            }
+        match answer {
+            Answer::Act { step, target, to } => Ok(Translated {
+                intent: self.absent(&step, target)?,
+                step: *step,
+                target,
+                to,
+            }),
             Answer::Unclear { reason, candidates } => Err(self.unclear(&reason, &candidates)),
         }
     }
 
-    fn act(&self, step: IntermediateStep, target: Option<NodeId>) -> Result<Answered, Failure> {
+    /// Words for what must not be there, which has no index.
+    fn absent(
+        &self,
+        step: &IntermediateStep,
+        target: Option<NodeId>,
+    ) -> Result<Option<Intent>, Failure> {
         let is_about_an_element = step.action_type == ActionKind::Assert
             && step
                 .assertion
                 .as_ref()
                 .is_some_and(|assertion| assertion.kind.needs_target());
-        let intent = match target {
-            None if is_about_an_element => {
-                let Some(name) = given_texts(self.action).into_iter().next() else {
-                    let message = "the sentence does not name what must be absent";
-                    return Err(
-                        Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message).help("quote its name")
-                    );
-                };
-                Some(Intent {
-                    step: step.clone(),
-                    phrase: Some(Phrase {
-                        name,
-                        is_quoted: true,
-                        role: None,
-                        within: None,
-                        position: None,
-                    }),
-                    span: 0..0,
-                    pool: Pool::Anything,
-                    to: None,
-                })
-            }
-            _ => None,
+        if target.is_some() || !is_about_an_element {
+            return Ok(None);
+        }
+        let Some(name) = given_texts(self.action).into_iter().next() else {
+            let message = "the sentence does not name what must be absent";
+            return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message).help("quote its name"));
         };
-        Ok(Answered {
-            step,
-            target,
+        Ok(Some(Intent {
+            step: step.clone(),
+            phrase: Some(Phrase {
+                name,
+                is_quoted: true,
+                role: None,
+                within: None,
+                position: None,
+            }),
+            span: 0..0,
+            pool: Pool::Anything,
             to: None,
-            intent,
-        })
+        }))
     }
 
     /// Nothing is done, since it is not clear what is meant.

@@ -16,10 +16,10 @@ pub use observer::{Choice, Marked, ParseEvent, ParseObserver, Proposal};
 pub use orchestrator::parse;
 
 use cuecard_browser_steps::model::{BrowserScenario, StepsFile};
-use cuecard_browser_steps::question::{Prompt, Question};
+use cuecard_browser_steps::question::{Answer, Prompt, Question};
 use cuecard_source::value::Json;
 
-use super::model::{Interpretation, Interpreter};
+use super::model::Interpreter;
 use super::stage::{Failure, Values};
 
 /// What is parsed, and how.
@@ -37,7 +37,7 @@ pub struct ParseRequest<'a> {
     pub full_dom: bool,
     /// Whether the result says how long it took.
     pub timings: bool,
-    /// Whether errors say all there is to say, such as every reply of a model.
+    /// Whether errors say all there is to say, with the driver's own words.
     pub is_verbose: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct Parsed {
 pub struct NoInterpreter;
 
 impl Interpreter for NoInterpreter {
-    async fn interpret(&mut self, _: &Question<'_>, _: &Prompt) -> Result<Interpretation, Failure> {
+    async fn interpret(&mut self, _: &Question<'_>, _: &Prompt) -> Result<Answer, Failure> {
         // It is never given to a parse: that one has no interpreter then.
         std::future::pending().await
     }

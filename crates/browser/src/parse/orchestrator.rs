@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_browser_steps::model::{
-    ActionKind, BrowserAction, ErrorInfo, IntermediateStep, Observed, OnFailure, ParseStatus,
-    Severity, StepsFile, TestStep, Translator, TranslatorChoice, step_id,
+    ActionKind, BrowserAction, ErrorInfo, Observed, OnFailure, ParseStatus, Severity, StepsFile,
+    TestStep, Translator, TranslatorChoice, step_id,
 };
 use cuecard_browser_steps::question::PreviousStep;
 use cuecard_page::dom::NodeId;
@@ -15,10 +15,10 @@ use cuecard_page::text::{PageText, TextOptions};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::Json;
 
-use super::ask::{Answered, ParseQuestion};
+use super::ask::ParseQuestion;
 use super::keep::{self, Done};
 use super::observer::{Choice, Marked, ParseEvent, ParseObserver, Proposal};
-use super::understand::{Meaning, Reading, meaning, reading};
+use super::understand::{Translated, Unclear, meaning, read};
 use super::{ParseRequest, Parsed};
 use crate::model::Interpreter;
 use crate::stage::{
@@ -48,13 +48,9 @@ impl From<Failure> for Ended {
 
 /// What is to be done, and with what.
 struct Understood {
-    step: IntermediateStep,
-    target: Option<NodeId>,
-    /// What that is dragged to.
-    to: Option<NodeId>,
-    intent: Option<Intent>,
+    translated: Translated,
     translator: Translator,
-    /// The state that `target` is in.
+    /// The state that the elements are in.
     scene: Arc<PageState>,
     /// The index of the element on the page that was read.
     index: Option<u32>,
@@ -340,15 +336,20 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             words: &words,
         });
         let scene = Arc::clone(&understood.scene);
-        let step = &understood.step;
+        let Translated {
+            step,
+            target,
+            to,
+            intent,
+        } = &understood.translated;
         let at = |id: Option<NodeId>| {
             let id = id.filter(|_| step.assertion.is_none())?;
             ActionTarget::at(self.finder(&scene), id)
         };
         let deed = StageAction {
             step,
-            aim: at(understood.target),
-            to: at(understood.to),
+            aim: at(*target),
+            to: at(*to),
             limits,
             wait_for: None,
             settling: WaitPolicy::Whole,
@@ -359,7 +360,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             scene: judged,
         } = self.stage.perform(&deed, targets.as_mut()).await?;
         let (scene, elements) = match judged {
-            None => (scene, understood.target.into_iter().collect()),
+            None => (scene, target.iter().copied().collect()),
             Some(judged) => {
                 let elements = targets.find(self.finder(&judged)).elements;
                 (judged, elements)
@@ -369,14 +370,14 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             id: step_id(&self.request.scenario.url, ordinal, &action.text),
             action,
             step,
-            intent: understood.intent.as_ref(),
+            intent: intent.as_ref(),
             translator: understood.translator,
             cut: page.cut.as_ref().map(ToString::to_string),
             page_text: page.text,
             full_dom: self.request.full_dom.then(|| full_dom(&understood.scene)),
             outcome: &outcome,
             index: understood.index,
-            to: understood.to,
+            to: *to,
             expects_dialogs: self.request.options.get("onDialog").is_some(),
         };
         let kept = keep::step(done, self.finder(&scene), &elements, &self.request.values);
@@ -397,57 +398,43 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         limits: Limits,
     ) -> Result<(Understood, PageText), Ended> {
         let is_for_model = self.request.scenario.options.translator == TranslatorChoice::Model;
-        let sentence = match is_for_model {
-            false => reading(&action.text, &self.request.values),
+        let read = match read(&action.text, &self.request.values) {
             // A sentence that asks for two things is none, whoever reads it.
-            true => match reading(&action.text, &self.request.values) {
-                Reading::Refused(failure) => Reading::Refused(failure),
-                _ => Reading::NotRead(Failure::new(
-                    codes::BROWSER_MODEL,
-                    "no model is configured, and the rules are disabled",
-                )),
-            },
+            Err((failure, true)) => return Err(failure.into()),
+            Err((failure, false)) => Err(failure),
+            Ok(intent) => Ok(intent),
         };
-        let (intent, failure, candidates, scene) = match sentence {
-            Reading::Refused(failure) => return Err(failure.into()),
-            Reading::NotRead(failure) if is_for_model => {
-                (None, failure, Vec::new(), Arc::clone(looked))
-            }
-            reading => {
-                let read = match reading {
-                    Reading::Read(intent) => Ok(intent),
-                    Reading::NotRead(failure) | Reading::Refused(failure) => Err(failure),
+        let (unclear, scene) = match is_for_model {
+            true => {
+                let message = "no model is configured, and the rules are disabled";
+                let unclear = Unclear {
+                    candidates: Vec::new(),
+                    failure: Failure::new(codes::BROWSER_MODEL, message),
                 };
+                (unclear, Arc::clone(looked))
+            }
+            false => {
                 let found = self.found(&action.text, &read, looked, limits);
-                let (meaning, scene) = found.await?;
-                match meaning {
-                    Meaning::Clear {
-                        target,
-                        to,
-                        step,
-                        intent,
-                    } => {
+                match found.await? {
+                    (Ok(translated), scene) => {
                         let page = self.page_text(&scene, &action.text, true)?;
-                        let index = index_of(&scene, target);
                         let understood = Understood {
-                            step: *step,
-                            target,
-                            to,
-                            intent: intent.map(|intent| *intent),
+                            index: index_of(&scene, translated.target),
+                            translated,
                             translator: Translator::Rules,
                             scene,
-                            index,
                         };
                         return self.agreed(ordinal, action, understood, page).await;
                     }
-                    Meaning::Unclear {
-                        candidates,
-                        failure,
-                    } => (read.ok(), failure, candidates, scene),
-                    Meaning::Absent(failure) => (read.ok(), failure, Vec::new(), scene),
+                    (Err(unclear), scene) => (unclear, scene),
                 }
             }
         };
+        let intent = read.ok().filter(|_| !is_for_model);
+        let Unclear {
+            candidates,
+            failure,
+        } = unclear;
         if self.interpreter.is_none() {
             return self
                 .given_up(ordinal, action, intent, failure, &candidates, &scene)
@@ -475,7 +462,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         scene: &PageState,
         page: &PageText,
         candidates: &[NodeId],
-    ) -> Result<Answered, Failure> {
+    ) -> Result<Translated, Failure> {
         let options = &self.request.scenario.options;
         let asked = ParseQuestion {
             finder: Finder::new(&scene.state, &options.test_id_attribute),
@@ -495,10 +482,10 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
     async fn found(
         &mut self,
         sentence: &str,
-        read: &Result<Box<Intent>, Failure>,
+        read: &Result<Intent, Failure>,
         looked: &Arc<PageState>,
         limits: Limits,
-    ) -> Result<(Meaning, Arc<PageState>), Failure> {
+    ) -> Result<(Result<Translated, Unclear>, Arc<PageState>), Failure> {
         let is_assertion = |intent: &Intent| intent.step.action_type == ActionKind::Assert;
         let limit = match (read, &self.interpreter) {
             (Ok(intent), _) if is_assertion(intent) => limits.assertion,
@@ -512,13 +499,13 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         loop {
             let found = meaning(sentence, read, self.finder(&scene));
             part = match &found {
-                Meaning::Absent(_) => None,
+                Err(unclear) if unclear.candidates.is_empty() => None,
                 // A page that is not done yet may still show what fits better.
-                Meaning::Clear {
+                Ok(Translated {
                     target: Some(id),
                     step,
                     ..
-                } if step.whole_name.is_some() => {
+                }) if step.whole_name.is_some() => {
                     let address = scene.state.element(*id).map(ElementAddress::of);
                     match (part, address) {
                         (Some((known, until)), Some(address)) if known == address => {
@@ -566,24 +553,15 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
     /// The element of a model's answer on the page as it is by now: it may have changed while the model thought.
     async fn found_again(
         &mut self,
-        answered: Answered,
+        translated: Translated,
         scene: &Arc<PageState>,
     ) -> Result<Understood, Failure> {
-        let Answered {
-            step,
-            target,
-            to,
-            intent,
-        } = answered;
-        let index = index_of(scene, target);
+        let (target, to) = (translated.target, translated.to);
         let mut understood = Understood {
-            step,
-            target,
-            to,
-            intent,
+            index: index_of(scene, target),
+            translated,
             translator: Translator::Model,
             scene: Arc::clone(scene),
-            index,
         };
         let Some(mut own) = target.and_then(|id| identity(self.finder(scene), id)) else {
             return Ok(understood);
@@ -598,8 +576,8 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         let to_now = onto.as_mut().and_then(&mut find);
         match find(&mut own) {
             Some(id) if to_now.is_some() == to.is_some() => {
-                understood.target = Some(id);
-                understood.to = to_now;
+                understood.translated.target = Some(id);
+                understood.translated.to = to_now;
                 understood.scene = now;
                 Ok(understood)
             }
@@ -645,7 +623,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         &mut self,
         ordinal: usize,
         action: &BrowserAction,
-        intent: Option<Box<Intent>>,
+        intent: Option<Intent>,
         failure: Failure,
         candidates: &[NodeId],
         scene: &Arc<PageState>,
@@ -671,10 +649,12 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                 let target = Some(candidates[place]);
                 let page = self.page_text(scene, &action.text, true)?;
                 let understood = Understood {
-                    step: intent.step.clone(),
-                    target,
-                    to: None,
-                    intent: None,
+                    translated: Translated {
+                        step: intent.step,
+                        target,
+                        to: None,
+                        intent: None,
+                    },
                     translator: Translator::Rules,
                     index: index_of(scene, target),
                     scene: Arc::clone(scene),
@@ -688,10 +668,10 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
     /// What finds the elements of an action on each new state.
     fn targets(&self, understood: &Understood) -> Box<dyn Targets + Send> {
         let identity = || {
-            let id = understood.target?;
+            let id = understood.translated.target?;
             identity(self.finder(&understood.scene), id)
         };
-        match &understood.intent {
+        match &understood.translated.intent {
             Some(intent) if intent.phrase.is_some() => Box::new(ByPhrase::new(intent.clone())),
             Some(_) => Box::new(NoTargets),
             None => match identity() {
@@ -759,11 +739,11 @@ fn index_of(scene: &PageState, target: Option<NodeId>) -> Option<u32> {
 
 /// What is done, in words.
 fn told(understood: &Understood, finder: Finder<'_>) -> String {
-    let step = &understood.step;
-    if let Some(target) = understood.target {
-        let to = understood
-            .to
-            .map(|to| format!(" to {}", finder.in_words(to)));
+    let Translated {
+        step, target, to, ..
+    } = &understood.translated;
+    if let &Some(target) = target {
+        let to = to.map(|to| format!(" to {}", finder.in_words(to)));
         return finder.in_words(target) + &to.unwrap_or_default();
     }
     match (step.action_type, &step.url, &step.key) {

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::WaitPolicy;
-use crate::model::AnsweredBy;
 use crate::stage::{Deadline, Outcome, PageState, Performed, Stage, StageAction, Targets, Values};
 
 /// A stage that shows pages one after the other.
@@ -104,7 +103,7 @@ impl Interpreter for Told {
         &mut self,
         question: &Question<'_>,
         prompt: &Prompt,
-    ) -> Result<Interpretation, Failure> {
+    ) -> Result<Answer, Failure> {
         self.1.push(prompt.clone());
         let answer = match self.0.remove(0) {
             Err(code) => {
@@ -127,11 +126,7 @@ impl Interpreter for Told {
                 }
             }
         };
-        Ok(Interpretation {
-            answer,
-            replies: Vec::new(),
-            by: AnsweredBy::Model,
-        })
+        Ok(answer)
     }
 }
 

@@ -10,62 +10,52 @@ use cuecard_source::diagnostic::codes;
 
 use crate::stage::{Failure, Values, ambiguous, choices, with_values};
 
-/// What the rules make of a sentence.
+/// What a sentence means on a page, whoever read it.
 #[derive(Debug)]
-pub(super) enum Reading {
-    /// They can read it.
-    Read(Box<Intent>),
-    /// They can't; the failure says so.
-    NotRead(Failure),
-    /// It is no single action, whoever reads it.
-    Refused(Failure),
+pub(super) struct Translated {
+    /// What is done.
+    pub step: IntermediateStep,
+    /// Its element; none if it needs none.
+    pub target: Option<NodeId>,
+    /// What that is dragged to.
+    pub to: Option<NodeId>,
+    /// What finds it on each new state, if words do.
+    pub intent: Option<Intent>,
 }
 
-/// What an intent means on a page.
+/// Why nothing is done: one of several may be meant, or nothing that is there.
 #[derive(Debug)]
-pub(super) enum Meaning {
-    /// This element, or none if it needs none.
-    Clear {
-        target: Option<NodeId>,
-        /// What that is dragged to.
-        to: Option<NodeId>,
-        /// What is done with it.
-        step: Box<IntermediateStep>,
-        /// What finds it on each new state, if words do.
-        intent: Option<Box<Intent>>,
-    },
-    /// One of these.
-    Unclear {
-        candidates: Vec<NodeId>,
-        failure: Failure,
-    },
-    /// Nothing that is there.
-    Absent(Failure),
+pub(super) struct Unclear {
+    /// What could be meant; none if nothing is there.
+    pub candidates: Vec<NodeId>,
+    pub failure: Failure,
 }
 
 /// Reads a sentence. The names in what comes of it have values in the place of references.
-pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
+///
+/// # Errors
+/// Why the rules can't read it, and whether nobody else may.
+pub(super) fn read(sentence: &str, values: &Values) -> Result<Intent, (Failure, bool)> {
     match understand(sentence) {
-        Understanding::Understood(intent) => Reading::Read(Box::new(with_values(*intent, values))),
-        Understanding::NotUnderstood { reason, is_final } => {
-            if is_final {
-                let message = "it says what is not to be done, which is no action";
-                let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message);
-                return Reading::Refused(
-                    failure.help("leave it out, or verify what must not be there"),
-                );
-            }
+        Understanding::Understood(intent) => Ok(with_values(*intent, values)),
+        Understanding::NotUnderstood { is_final: true, .. } => {
+            let message = "it says what is not to be done, which is no action";
+            let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message);
+            let help = "leave it out, or verify what must not be there";
+            Err((failure.help(help), true))
+        }
+        Understanding::NotUnderstood { reason, .. } => {
             let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason);
-            Reading::NotRead(match nearest_form(sentence) {
+            let failure = match nearest_form(sentence) {
                 Some(form) => failure.help(format!("the closest form is: {form}")),
                 None => failure
                     .help("start with a verb: click X, type 'text' into X, verify X is visible"),
-            })
+            };
+            Err((failure, false))
         }
         Understanding::Compound { parts } => {
-            let message = "it asks for more than one action";
-            let failure = Failure::new(codes::BROWSER_COMPOUND, message);
-            Reading::Refused(match parts.is_empty() {
+            let failure = compound();
+            let failure = match parts.is_empty() {
                 true => {
                     failure.help("write one action for each; put a name with \"and\" in quotes")
                 }
@@ -73,9 +63,14 @@ pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
                     let parts: Vec<String> = parts.iter().map(|part| format!("- {part}")).collect();
                     failure.help(format!("write one action for each:\n{}", parts.join("\n")))
                 }
-            })
+            };
+            Err((failure, true))
         }
     }
+}
+
+fn compound() -> Failure {
+    Failure::new(codes::BROWSER_COMPOUND, "it asks for more than one action")
 }
 
 /// Whether an intent is judged or looked for by the stage itself, on each new state: then it may be about what is not
@@ -88,63 +83,66 @@ pub(super) fn may_be_absent(intent: &Intent) -> bool {
 }
 
 /// What a sentence means on a page: by what was read of it, else by the parts of names in it.
+///
+/// # Errors
+/// If it means nothing there, or one of several elements.
 pub(super) fn meaning(
     sentence: &str,
-    read: &Result<Box<Intent>, Failure>,
+    read: &Result<Intent, Failure>,
     finder: Finder<'_>,
-) -> Meaning {
+) -> Result<Translated, Unclear> {
+    let in_part_or = |failure: Failure| {
+        in_part(sentence, finder).ok_or(Unclear {
+            candidates: Vec::new(),
+            failure,
+        })
+    };
     let intent = match read {
         Ok(intent) => intent,
-        Err(failure) => {
-            return in_part(sentence, finder).unwrap_or_else(|| Meaning::Absent(failure.clone()));
-        }
+        Err(failure) => return in_part_or(failure.clone()),
+    };
+    let intended = |step: IntermediateStep, target, to| Translated {
+        step,
+        target,
+        to,
+        intent: Some(intent.clone()),
     };
     match finder.resolve(intent) {
-        Translation::Step { target, to, step } => Meaning::Clear {
-            target,
-            to,
-            step,
-            intent: Some(intent.clone()),
-        },
+        Translation::Step { target, to, step } => Ok(intended(*step, target, to)),
         Translation::Ambiguous {
             candidates,
             words,
             say,
-        } => Meaning::Unclear {
+        } => Err(Unclear {
             candidates,
             failure: ambiguous(words, &say),
-        },
-        Translation::NotFound(found) => {
-            in_part(sentence, finder).unwrap_or_else(|| match may_be_absent(intent) {
-                true => Meaning::Clear {
-                    target: None,
-                    to: None,
-                    step: Box::new(intent.step.clone()),
-                    intent: Some(intent.clone()),
-                },
-                false => Meaning::Absent(absent(&found)),
-            })
+        }),
+        Translation::NotFound(_) if may_be_absent(intent) => {
+            let own = || intended(intent.step.clone(), None, None);
+            Ok(in_part(sentence, finder).unwrap_or_else(own))
         }
+        Translation::NotFound(found) => in_part_or(absent(&found)),
         // It was read already.
-        Translation::NotUnderstood { reason } => {
-            Meaning::Absent(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason))
-        }
-        Translation::Compound { .. } => Meaning::Absent(Failure::new(
-            codes::BROWSER_COMPOUND,
-            "it asks for more than one action",
-        )),
+        Translation::NotUnderstood { reason } => Err(Unclear {
+            candidates: Vec::new(),
+            failure: Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason),
+        }),
+        Translation::Compound { .. } => Err(Unclear {
+            candidates: Vec::new(),
+            failure: compound(),
+        }),
     }
 }
 
 /// What a sentence means that names its element only in part.
-fn in_part(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
+fn in_part(sentence: &str, finder: Finder<'_>) -> Option<Translated> {
     let intent = finder.read_partially(sentence)?;
     match finder.resolve(&intent) {
-        Translation::Step { target, to, step } => Some(Meaning::Clear {
+        Translation::Step { target, to, step } => Some(Translated {
             target,
             to,
-            step,
-            intent: Some(Box::new(intent)),
+            step: *step,
+            intent: Some(intent),
         }),
         _ => None,
     }

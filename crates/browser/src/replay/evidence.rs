@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cuecard_trace::{EventData, Screenshot};
 
 use super::Replay;
-use super::inspector::PageInspector;
+use crate::stage::PageInspector;
 
 /// What was kept: a picture of the page, the files, and the event that tells of them.
 pub(super) struct Kept {

@@ -2,7 +2,6 @@
 //! meant, and what is not the same, or healed without doubt, is not acted on.
 
 mod evidence;
-mod inspector;
 mod intent;
 mod meant;
 mod memory;
@@ -26,7 +25,7 @@ use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_tool_call::script::{Summary, Verdict};
 
-pub use inspector::{PageErrors, PageInspector};
+pub use crate::stage::{PageErrors, PageInspector};
 pub use memory::{Memories, memories};
 pub use play::play;
 pub use verify::{Verified, VerifiedStep, verify};

@@ -11,12 +11,11 @@ use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::{EventData, Log, StepStatus};
 use tokio_util::sync::CancellationToken;
 
-use super::inspector::PageInspector;
 use super::step::{Ended, play_step};
 use super::told::{milliseconds, shown, step_error};
 use super::{Replay, ReplayObserver, Replayed};
 use crate::WaitPolicy;
-use crate::stage::{Deadline, Failure, Stage};
+use crate::stage::{Deadline, Failure, PageInspector, Stage};
 use cuecard_runtime::tap::Recorder;
 
 /// How long the first page may take.

@@ -10,10 +10,9 @@ use cuecard_page::identity::Verdict;
 use cuecard_page::selector::Finder;
 
 use super::Replay;
-use super::inspector::PageInspector;
 use super::memory::{Judged, Memory};
 use crate::ElementAddress;
-use crate::stage::{ActionTarget, Deadline, Failure, PageState, Stage};
+use crate::stage::{ActionTarget, Deadline, Failure, PageInspector, PageState, Stage};
 use cuecard_runtime::clock::Stopwatch;
 
 /// A page that is not done yet may still show what was meant: what was healed, or has something else around

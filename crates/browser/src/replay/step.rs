@@ -10,12 +10,11 @@ use cuecard_browser_steps::model::{BrowserResult, browser_call, browser_result};
 use cuecard_page::browser_tool;
 use cuecard_page::selector::Finder;
 use cuecard_page::text::TextOptions;
-use cuecard_report::browser_html::BrowserStep;
+use cuecard_report::browser_html::{BrowserStep, Picture};
 use cuecard_trace::{Attempt, EventData, StepFinished, StepStarted, StepStatus};
 use tokio_util::sync::CancellationToken;
 
 use super::evidence;
-use super::inspector::{PageInspector, picture};
 use super::intent::intent;
 use super::memory::{Judged, Memory};
 use super::seek::{NotFound, place_of, seek};
@@ -24,7 +23,8 @@ use super::told::{milliseconds, notes, shown, step_error};
 use super::{Replay, Replayed};
 use crate::WaitPolicy;
 use crate::stage::{
-    ActionTarget, Deadline, Failure, Limits, PageState, Performed, Stage, StageAction,
+    ActionTarget, Deadline, Failure, Limits, PageInspector, PageState, Performed, Stage,
+    StageAction,
 };
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap::Recorder;
@@ -267,7 +267,7 @@ impl Playing<'_, '_> {
         let target = found.and_then(|(scene, id)| place_of(&scene.state, id));
         let size = scene.state.page.viewport;
         if let Some(png) = stage.screenshot().await {
-            self.told.picture = Some(picture(png, size, target));
+            self.told.picture = Some(Picture { png, size, target });
         }
     }
 
@@ -375,7 +375,11 @@ impl Playing<'_, '_> {
                 if self.told.picture.is_none()
                     && let (Some(scene), Some(png)) = (&self.scene, kept.png)
                 {
-                    self.told.picture = Some(picture(png, scene.state.page.viewport, None));
+                    self.told.picture = Some(Picture {
+                        png,
+                        size: scene.state.page.viewport,
+                        target: None,
+                    });
                 }
                 screenshots = kept.files;
                 recorder.record(kept.event);
@@ -385,10 +389,12 @@ impl Playing<'_, '_> {
             && let Some(kept) = evidence::keep_after(self.replay, stage, self.place).await
         {
             let size = self.scene.as_ref().map(|scene| scene.state.page.viewport);
-            self.told.after = kept
-                .png
-                .zip(size)
-                .map(|(png, size)| picture(png, size, None));
+            let picture = |(png, size)| Picture {
+                png,
+                size,
+                target: None,
+            };
+            self.told.after = kept.png.zip(size).map(picture);
             screenshots = kept.files;
             recorder.record(kept.event);
         }

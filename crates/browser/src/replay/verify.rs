@@ -1,8 +1,7 @@
 //! Looks whether the pages still have what steps remember. It opens addresses, and changes nothing.
 //!
-//! A step is put off as long as what comes after it can be seen on the page as it is. When something can't, or the step
-//! led to another page when it was made, what was put off is done, in order, if it only looks. What could change something
-//! is done only if that was asked for; else it ends the look at that page, which goes on where the steps open an address.
+//! Steps that only look are done. Behind one that could change something and is not done, an element counts that is still
+//! there; what is not there is not checked, until a step opens an address.
 
 use std::time::Duration;
 
@@ -15,14 +14,13 @@ use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::StepStatus;
 use tokio_util::sync::CancellationToken;
 
-use super::inspector::PageInspector;
 use super::memory::{Judged, Memory};
 use super::play::{diagnostic, open};
 use super::seek::{seek, worst};
-use super::step::{Ended, play_step};
+use super::step::play_step;
 use super::told::{shown, step_error};
 use super::{Replay, Replayed};
-use crate::stage::{Deadline, Failure, Stage};
+use crate::stage::{Deadline, Failure, PageInspector, Stage};
 use cuecard_runtime::tap::Recorder;
 
 /// What came of looking.
@@ -47,17 +45,17 @@ struct Verifying<'a, 'r, S> {
     replay: &'a Replay<'r>,
     stage: &'a mut S,
     steps: Vec<VerifiedStep>,
-    /// Steps that were put off.
-    pending: Vec<usize>,
     whole: Deadline,
     replayed: Replayed,
-    /// Whether a step was not done: what comes after it may be on another page.
-    is_stuck: bool,
+    /// The step that was not done, so that what comes after it may be on another page.
+    stuck_at: Option<usize>,
     /// Whether steps are done that could change something.
     acts: bool,
+    /// The place of the last step that is checked: it is not done, nor what comes after it.
+    last: usize,
 }
 
-/// Gives the verdict of each step. With `acts`, steps that could change something are done too where others need that.
+/// Gives the verdict of each step. With `acts`, steps that could change something are done too, but for the last.
 /// The browser stays up: ending it is the caller's.
 pub async fn verify<S: Stage + PageInspector>(
     replay: &Replay<'_>,
@@ -75,7 +73,6 @@ pub async fn verify<S: Stage + PageInspector>(
         steps: steps.collect(),
         replay,
         stage,
-        pending: Vec::new(),
         whole,
         replayed: Replayed {
             verdict: Verdict::Passed,
@@ -90,12 +87,16 @@ pub async fn verify<S: Stage + PageInspector>(
             took: Duration::ZERO,
             screenshots: Vec::new(),
         },
-        is_stuck: false,
+        stuck_at: None,
         acts,
+        last: 0,
     };
+    let all = 0..replay.steps.test_steps.len();
+    let is_checked = |place: &usize| verifying.judged_memory(*place).is_some();
+    verifying.last = all.clone().rev().find(is_checked).unwrap_or(0);
     match open(replay, verifying.stage, recorder, whole, stop).await {
         Some(Ok(())) => {
-            for place in 0..replay.steps.test_steps.len() {
+            for place in all {
                 if verifying.step(place, recorder, stop).await.is_none() {
                     break;
                 }
@@ -132,7 +133,7 @@ fn opens_an_address(step: &TestStep) -> bool {
 }
 
 impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
-    /// Looks at one step. None if nothing goes on.
+    /// Looks at one step, or does it. None if nothing goes on.
     async fn step(
         &mut self,
         place: usize,
@@ -140,40 +141,33 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         stop: &CancellationToken,
     ) -> Option<()> {
         let step = &self.replay.steps.test_steps[place];
-        let is_assertion = step.assertion.is_some();
-        let Some(memory) = self.judged_memory(place) else {
-            // What is about no element, or about one that is not there, is not looked at.
-            if !is_assertion {
-                if opens_an_address(step) && !self.acts {
-                    // Whatever came before it: it leads to its page.
-                    self.pending.clear();
-                    self.is_stuck = false;
-                }
-                self.pending.push(place);
-            }
-            return Some(());
-        };
-        if self.leads_elsewhere(place) {
-            self.catch_up(recorder, stop).await?;
+        if opens_an_address(step) {
+            // Whatever came before it: it leads to its page.
+            self.stuck_at = None;
         }
-        if !self.pending.is_empty() || self.is_stuck {
-            let judged = self.glance(memory).await?;
-            let is_same = matches!(judged.verdict, Identity::Same { .. });
-            if is_same || self.is_stuck {
-                if is_same {
-                    self.found(place, judged, None, Vec::new());
-                    if !is_assertion {
-                        self.pending.push(place);
+        let is_needed = place < self.last && step.assertion.is_none();
+        if is_needed && self.stuck_at.is_none() && (self.acts || only_looks(step)) {
+            return self.perform(place, recorder, stop).await;
+        }
+        if let Some(memory) = self.judged_memory(place) {
+            match self.stuck_at {
+                None => self.look(place, step, memory, stop).await?,
+                Some(before) => {
+                    let judged = self.glance(memory).await?;
+                    let told = &mut self.steps[before].told;
+                    if matches!(judged.verdict, Identity::Same { .. }) {
+                        self.found(place, judged, None, Vec::new());
+                    } else if told.notes.is_empty() && told.error.is_none() {
+                        let note = "not performed, since it could change something; dependent steps are not checked (use `--act` to perform it)";
+                        told.notes.push(note.to_owned());
                     }
                 }
-                return Some(());
-            }
-            self.catch_up(recorder, stop).await?;
-            if self.is_stuck {
-                return Some(());
             }
         }
-        self.look(place, step, memory, stop).await
+        if is_needed {
+            self.stuck_at.get_or_insert(place);
+        }
+        Some(())
     }
 
     /// What a step remembers of an element that must be there.
@@ -184,81 +178,37 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
             .filter(|memory| memory.fingerprint.is_some())
     }
 
-    /// Whether one of the steps that were put off led to another page or tab when it was made, or may have.
-    fn leads_elsewhere(&self, place: usize) -> bool {
-        let steps = &self.replay.steps.test_steps;
-        let url_before = |place: usize| match place.checked_sub(1) {
-            Some(before) => steps[before].observed.url.as_deref(),
-            None => Some(self.replay.steps.url.as_str()),
-        };
-        self.pending.iter().any(|&put_off| {
-            let after = steps[put_off].observed.url.as_deref();
-            after.is_none()
-                || after != url_before(put_off)
-                || steps[put_off].tab != steps[place].tab
-        })
-    }
-
-    /// Does what was put off, in order.
-    async fn catch_up(
+    /// Does a step.
+    async fn perform(
         &mut self,
+        place: usize,
         recorder: &mut Recorder<'_>,
         stop: &CancellationToken,
     ) -> Option<()> {
-        for place in std::mem::take(&mut self.pending) {
-            let step = &self.replay.steps.test_steps[place];
-            if !self.acts && !only_looks(step) {
-                self.is_stuck = true;
-                self.steps[place].told.notes.push(
-                    "not performed, since it could change something; dependent steps are not checked (use `--act` to perform it)"
-                        .to_owned(),
-                );
-                return Some(());
-            }
-            let Ended {
-                status,
-                failure,
-                healed,
-                renamed,
-                told,
-                is_interrupted,
-                ..
-            } = play_step(
-                self.replay,
-                self.stage,
-                recorder,
-                place,
-                self.whole,
-                stop,
-                &mut self.replayed,
-            )
-            .await;
-            if is_interrupted {
-                self.replayed.verdict = Verdict::Interrupted;
-                return None;
-            }
-            self.steps[place].was_done = status == StepStatus::Passed;
-            self.replayed.renamed.extend(renamed);
-            if let Some(failure) = failure.filter(|_| status == StepStatus::Failed) {
-                let was_counted = self.steps[place].told.status == Some(StepStatus::Passed);
-                self.replayed.summary.passed -= usize::from(was_counted);
-                self.steps[place].told = told;
-                self.replayed.summary.failed += 1;
-                self.is_stuck = true;
-                self.fail(Some(place), &failure);
-                return (!failure.is_final()).then_some(());
-            }
-            if self.steps[place].told.status.is_none() {
-                self.replayed.summary.passed += usize::from(status == StepStatus::Passed);
-                self.steps[place].told = told;
-            }
-            let is_known = |known: &HealedStep| known.place == place;
-            if !healed.is_empty() && !self.replayed.healed.iter().any(is_known) {
-                self.replayed.summary.healed += 1;
-                self.replayed.healed.extend(healed);
-            }
+        let (replay, whole) = (self.replay, self.whole);
+        let played = &mut self.replayed;
+        let ended = play_step(replay, self.stage, recorder, place, whole, stop, played).await;
+        if ended.is_interrupted {
+            self.replayed.verdict = Verdict::Interrupted;
+            return None;
         }
-        Some(())
+        let is_passed = ended.status == StepStatus::Passed;
+        self.steps[place] = VerifiedStep {
+            told: ended.told,
+            was_done: is_passed,
+        };
+        self.replayed.summary.healed += usize::from(!ended.healed.is_empty());
+        self.replayed.healed.extend(ended.healed);
+        self.replayed.renamed.extend(ended.renamed);
+        self.replayed.summary.passed += usize::from(is_passed);
+        self.replayed.summary.tolerated += usize::from(ended.status == StepStatus::Tolerated);
+        let Some(failure) = ended.failure.filter(|_| ended.status == StepStatus::Failed) else {
+            return Some(());
+        };
+        self.replayed.summary.failed += 1;
+        self.stuck_at = Some(place);
+        self.fail(Some(place), &failure);
+        (!failure.is_final()).then_some(())
     }
 
     /// The verdict on the page as it is now.
@@ -305,9 +255,6 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         match sought {
             Ok(found) => {
                 self.found(place, found.judged, Some(found.aim.words), found.healed);
-                if step.assertion.is_none() {
-                    self.pending.push(place);
-                }
                 Some(())
             }
             Err(missing) => {
@@ -328,7 +275,6 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
                     return (!is_final).then_some(());
                 }
                 self.replayed.summary.failed += 1;
-                self.is_stuck |= step.assertion.is_none();
                 self.fail(Some(place), &missing.failure);
                 (!is_final).then_some(())
             }

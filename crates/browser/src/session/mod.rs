@@ -11,12 +11,18 @@ use cuecard_browser_steps::model as file;
 
 pub use values::{Bound, Declared, Missing, bind};
 
-use super::failure::{no_display, not_built_in};
-use super::stage::{Failure, LiveStage, StageSettings, Values};
+#[cfg(feature = "browser")]
+use super::BrowserBridge;
+use super::failure::no_display;
+#[cfg(feature = "browser")]
+use super::stage::StageSettings;
+use super::stage::{Failure, LiveStage, Values};
 use super::storage_state::StorageFile;
-use super::{BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, Looked};
+use super::{BrowserOptions, BrowserTools, CaptureOptions, Looked};
 use cuecard_runtime::browsers::Mode;
 use cuecard_runtime::policy::Policy;
+#[cfg(not(feature = "browser"))]
+use cuecard_source::diagnostic::codes::BROWSER_UNAVAILABLE;
 
 /// What the user says about the browser itself.
 #[derive(Debug, Clone, Default)]
@@ -87,10 +93,8 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When a program is missing or doesn't start: what was looked for, and the command that brings it.
+    #[cfg(feature = "browser")]
     pub async fn start(self) -> Result<LiveStage, Failure> {
-        if cfg!(not(feature = "browser")) {
-            return Err(not_built_in());
-        }
         let program = self.program;
         if program.is_headed && !has_display(self.environment) {
             return Err(no_display("neither DISPLAY nor WAYLAND_DISPLAY is set"));
@@ -131,6 +135,18 @@ impl Session<'_> {
             },
         };
         Ok(LiveStage::new(bridge, settings))
+    }
+
+    /// Says that there is no browser.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "browser"))]
+    pub async fn start(self) -> Result<LiveStage, Failure> {
+        let message = "this build of cuecard has no browser support";
+        let failure = Failure::of_browser(BROWSER_UNAVAILABLE, message);
+        Err(failure
+            .help("use a release, or build it with its default features: cargo build --release"))
     }
 }
 

@@ -62,6 +62,7 @@ impl LiveStage {
             ..aim.guard.clone()
         });
         self.bridge.guard(guard);
+        let mut warning = None;
         match step.action_type {
             ActionKind::Click
                 if step.wants_open.is_some() && step.wants_open == aim(deed)?.is_open => {}
@@ -83,7 +84,7 @@ impl LiveStage {
                 let (target, to) = (&aim(deed)?.address, &destination(deed)?.address);
                 self.bridge.drag(target, to, limit).await?;
             }
-            ActionKind::Input => self.input(deed).await?,
+            ActionKind::Input => warning = self.input(deed).await?,
             ActionKind::Select => self.select(deed).await?,
             ActionKind::Press => {
                 let key = step.key.as_deref().unwrap_or_default();
@@ -113,7 +114,8 @@ impl LiveStage {
             Some(aim) if !aim.address.scope.is_empty() => WaitPolicy::Unwatched,
             _ => deed.settling,
         };
-        let outcome = self.settled(before, settling, expects_download).await?;
+        let mut outcome = self.settled(before, settling, expects_download).await?;
+        outcome.observed.warnings.extend(warning);
         match step.action_type {
             ActionKind::Drag => self.dragged(deed, seen, outcome).await,
             _ => Ok(outcome),
@@ -219,19 +221,20 @@ impl LiveStage {
         }
     }
 
-    /// Types into a field, or ticks a box.
-    async fn input(&mut self, deed: &StageAction<'_>) -> Result<(), Failure> {
+    /// Types into a field, or ticks a box; gives what is to be warned of.
+    async fn input(&mut self, deed: &StageAction<'_>) -> Result<Option<String>, Failure> {
         let aim = aim(deed)?;
         let limit = deed.limits.action;
         if let Some(InputValue::Flag(flag)) = deed.step.input_value {
-            return match &aim.proxy {
-                None => Ok(self.bridge.set_checked(&aim.address, flag, limit).await?),
-                Some(_) if aim.is_checked == flag => Ok(()),
+            match &aim.proxy {
+                None => self.bridge.set_checked(&aim.address, flag, limit).await?,
+                Some(_) if aim.is_checked == flag => {}
                 Some(label) => {
                     self.bridge.click(label, ClickKind::Single, limit).await?;
-                    self.is_checked(aim, flag).await
+                    self.is_checked(aim, flag).await?;
                 }
-            };
+            }
+            return Ok(None);
         }
         let written = text_of(deed);
         let text = self.settings.values.fill(&written);
@@ -239,31 +242,37 @@ impl LiveStage {
             self.hide(&text);
         }
         match self.bridge.fill(&aim.address, &text, limit).await {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(None),
             Err(error) if error.is(codes::BROWSER_VALUE) => {
-                Err(self.rejected(aim, &written, error).await)
+                self.changed(aim, &written, error).await.map(Some)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// What a field holds instead of what was typed; said only if nothing in it is secret.
-    async fn rejected(
+    /// What a field holds instead of what was typed; said only if nothing in it is secret. A field that only added signs, as
+    /// one for the numbers of cards does, took it.
+    async fn changed(
         &mut self,
         aim: &ActionTarget,
         written: &str,
         mut failure: Failure,
-    ) -> Failure {
+    ) -> Result<String, Failure> {
         let is_open = !self.settings.values.refers_to_secret(written) && !self.is_secret_field(aim);
-        let holds = match is_open {
-            true => self.bridge.extract(&aim.address, BETWEEN * 10).await.ok(),
-            false => None,
+        let typed = self.settings.values.fill(written);
+        let Ok(holds) = self.bridge.extract(&aim.address, BETWEEN * 10).await else {
+            return Err(failure);
         };
-        if let Some(holds) = holds {
-            let (typed, holds) = (self.settings.values.fill(written), self.told(&holds));
-            failure.message = format!("`{typed}` was typed, but the field holds `{holds}`");
+        let (is_formatted, told) = (only_adds_signs(&typed, &holds), self.told(&holds));
+        match (is_formatted, is_open) {
+            (true, true) => Ok(format!("the field formatted `{typed}` as `{told}`")),
+            (true, false) => Ok("the field formatted what was typed".to_owned()),
+            (false, true) => {
+                failure.message = format!("`{typed}` was typed, but the field holds `{told}`");
+                Err(failure)
+            }
+            (false, false) => Err(failure),
         }
-        failure
     }
 
     /// Checks that a box that was ticked through its label is so.
@@ -447,6 +456,15 @@ impl LiveStage {
     }
 }
 
+/// Whether a field holds all that was typed in its order, and besides it nothing but signs that are no letters or digits.
+fn only_adds_signs(typed: &str, holds: &str) -> bool {
+    let mut left = typed.chars().peekable();
+    let are_signs = holds
+        .chars()
+        .all(|sign| left.next_if_eq(&sign).is_some() || !sign.is_alphanumeric());
+    are_signs && left.next().is_none()
+}
+
 fn destination<'d>(deed: &'d StageAction<'_>) -> Result<&'d ActionTarget, Failure> {
     let message = "`drag` needs an element to drag to";
     let missing = || Failure::new(codes::BROWSER_NOT_FOUND, message);
@@ -491,4 +509,25 @@ fn text_of(deed: &StageAction<'_>) -> String {
         .as_ref()
         .map(|value| as_text(&value.to_json()).into_owned())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::only_adds_signs;
+
+    #[test]
+    fn a_field_that_only_formats_took_what_was_typed() {
+        for (typed, holds, is_taken) in [
+            ("4111222233334444", "4111 2222 3333 4444", true),
+            ("5551234567", "(555) 123-4567", true),
+            ("1234", "1,234", true),
+            ("1234", "1,234.00", false),
+            ("4111-2222", "4111 2222", false),
+            ("2024", "20", false),
+            ("abc", "ABC", false),
+            ("1234", "", false),
+        ] {
+            assert_eq!(only_adds_signs(typed, holds), is_taken, "{typed} {holds}");
+        }
+    }
 }

@@ -13,7 +13,8 @@ use cuecard_source::value::cut;
 
 use super::visible_names::VisibleNames;
 use super::{
-    Deadline, Failure, Outcome, PageState, Performed, Stage, StageAction, Targets, Values,
+    Deadline, Failure, Outcome, PageErrors, PageInspector, PageState, Performed, Stage,
+    StageAction, Targets, Values,
 };
 use crate::{BrowserBridge, CaptureOptions, ElementAddress, WaitOutcome, WaitPolicy};
 use cuecard_runtime::policy::Policy;
@@ -96,12 +97,9 @@ impl LiveStage {
     /// # Errors
     /// When the page is gone.
     pub async fn picture(&mut self) -> Result<Vec<u8>, Failure> {
-        let hidden = match self.peek().await {
-            Ok(scene) => secret_places(&scene.state),
-            // Nobody knows what there is: then there is no picture either.
-            Err(failure) => return Err(failure),
-        };
-        let picture = self.bridge.screenshot_hiding(&hidden).await;
+        // Of a page of which nobody knows what is there, there is no picture.
+        let hidden = secret_places(&self.peek().await?.state);
+        let picture = self.bridge.screenshot(&hidden).await;
         picture.map_err(|error| self.masked(error))
     }
 
@@ -356,6 +354,27 @@ impl Stage for LiveStage {
             outcome: outcome.map_err(|failure| self.masked(self.blocked(failure, dialogs)))?,
             scene: None,
         })
+    }
+}
+
+impl PageInspector for LiveStage {
+    async fn screenshot(&mut self) -> Option<Vec<u8>> {
+        // A page that is gone has no picture; the step says so.
+        self.picture().await.ok()
+    }
+
+    async fn show(&mut self, target: &ElementAddress, deadline: Deadline) {
+        // What can't be brought into view is acted on, or not, all the same.
+        let _ = self.bridge.scroll_to(target, deadline.left()).await;
+    }
+
+    fn console(&mut self) -> Vec<String> {
+        LiveStage::console(self)
+    }
+
+    fn complaints(&mut self) -> PageErrors {
+        let (console, requests) = self.bridge.complaints();
+        PageErrors { console, requests }
     }
 }
 

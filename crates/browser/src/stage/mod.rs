@@ -3,9 +3,15 @@
 //! A [`Stage`] opens a page, says what is on it, and performs one deed at a time. [`LiveStage`] is a browser: the only
 //! place that turns steps into what a browser does.
 
+#[cfg(not(feature = "browser"))]
+mod absent;
+#[cfg(feature = "browser")]
 mod act;
 mod action;
+#[cfg(feature = "browser")]
 mod assert;
+mod inspector;
+#[cfg(feature = "browser")]
 mod live;
 mod outcome;
 mod targets;
@@ -13,7 +19,11 @@ mod values;
 mod visible_names;
 
 pub use crate::failure::Failure;
+#[cfg(not(feature = "browser"))]
+pub use absent::LiveStage;
 pub use action::{ActionTarget, Limits, StageAction};
+pub use inspector::{PageErrors, PageInspector};
+#[cfg(feature = "browser")]
 pub use live::{LiveStage, StageSettings};
 pub use outcome::{Outcome, PageState, Performed};
 pub use targets::{ByIdentity, ByPhrase, ambiguous, choices, with_values};

@@ -60,7 +60,7 @@ pub(crate) struct VerifyArgs {
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 
-    /// Also perform actions with side effects if later steps depend on them
+    /// Also perform actions with side effects, but for the last step
     #[arg(long)]
     pub act: bool,
     /// Treat warnings as errors

@@ -158,7 +158,7 @@ fn finish(
     stderr_line("");
     if !done.is_empty() {
         stderr_line(&output.stderr.faint(&format!(
-            "performed because later steps depend on it: step{} {}",
+            "performed: step{} {}",
             if done.len() == 1 { "" } else { "s" },
             done.join(", ")
         )));

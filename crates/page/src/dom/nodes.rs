@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::state::{DomElement, DomText, NodeId, Rect, ScopeHop, SelectOption, State, States};
+use super::state::{DomElement, DomText, NodeId, Rect, ScopeHop, SelectOption, States};
 use super::wire;
 use crate::snapshot::single_spaces;
 use cuecard_source::value::cut;
@@ -48,8 +48,8 @@ pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElem
     };
     let mut states = States::default();
     for word in &node.states {
-        if let Some((_, state)) = State::ALL.iter().find(|(known, _)| known == word) {
-            states.insert(*state);
+        if let Ok(state) = word.parse() {
+            states.insert(state);
         }
     }
     let option_count = node.option_count.unwrap_or(node.options.len());

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use cuecard_source::value::Json;
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::attributes;
 
@@ -361,6 +362,8 @@ impl Rect {
 /// A state that an element can be in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 #[allow(missing_docs, reason = "each is the word for it in ARIA")]
 pub enum State {
     Disabled,
@@ -375,24 +378,6 @@ pub enum State {
     Invalid,
     Focused,
     Editable,
-}
-
-impl State {
-    /// Every state with the word for it.
-    pub const ALL: &[(&'static str, Self)] = &[
-        ("disabled", Self::Disabled),
-        ("readonly", Self::Readonly),
-        ("required", Self::Required),
-        ("checked", Self::Checked),
-        ("mixed", Self::Mixed),
-        ("selected", Self::Selected),
-        ("expanded", Self::Expanded),
-        ("collapsed", Self::Collapsed),
-        ("pressed", Self::Pressed),
-        ("invalid", Self::Invalid),
-        ("focused", Self::Focused),
-        ("editable", Self::Editable),
-    ];
 }
 
 /// The states of one element.
@@ -410,7 +395,7 @@ impl From<Vec<State>> for States {
 
 impl From<States> for Vec<State> {
     fn from(states: States) -> Self {
-        let all = State::ALL.iter().map(|(_, state)| *state);
+        let all = State::VARIANTS.iter().copied();
         all.filter(|state| states.has(*state)).collect()
     }
 }
@@ -428,10 +413,7 @@ impl States {
 
     /// The words for its states.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
-        State::ALL
-            .iter()
-            .filter(move |(_, state)| self.has(*state))
-            .map(|(word, _)| *word)
+        Vec::from(self).into_iter().map(State::into)
     }
 }
 

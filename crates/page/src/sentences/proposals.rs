@@ -1,5 +1,7 @@
 //! Sentences that are proposed where one is refused: each is tried before it is printed.
 
+use strum::VariantArray as _;
+
 use super::phrase::{Phrase, RoleWord, Within};
 use super::resolve::{SHOWN, label, name, placeholder};
 use super::{Intent, Pool, Understanding, understand};
@@ -29,7 +31,7 @@ impl Finder<'_> {
             || self
                 .column_heading(id)
                 .is_some_and(|heading| fits(&heading))
-            || ContainerKind::ALL.iter().any(|(_, kind)| {
+            || ContainerKind::VARIANTS.iter().any(|kind| {
                 let places = self.places(*kind, Some(text), true);
                 places.iter().any(|place| place.contains(&id.0))
             })

@@ -1,5 +1,7 @@
 //! What a sentence asks: its verb decides how the rest is read.
 
+use strum::VariantArray as _;
+
 use super::assertion::{expanded, is_claim, is_like_claim, without_page};
 use super::keys::key;
 use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
@@ -718,11 +720,12 @@ impl Reader<'_> {
 
     fn scroll(&self, rest: &[Token]) -> Read {
         let mut step = self.step(ActionKind::Scroll);
-        let ends = Direction::ALL.iter().find(|(word, _)| match rest {
-            [one] => one.is(word),
+        let ends = Direction::VARIANTS.iter().find(|direction| match rest {
+            [one] => one.is(direction.as_str()),
             _ => {
+                let word = direction.as_str();
                 let is_all = |way: &str, end: &str| {
-                    *word == end && after(rest, way).is_some_and(<[Token]>::is_empty)
+                    word == end && after(rest, way).is_some_and(<[Token]>::is_empty)
                 };
                 if is_all("all the way down", "bottom") || is_all("all the way up", "top") {
                     return true;
@@ -732,11 +735,11 @@ impl Reader<'_> {
                     .find_map(|words| after(rest, words))
                     .unwrap_or(rest);
                 let end = after(rest, &format!("to the {word}"))
-                    .or_else(|| after(rest, "to the end").filter(|_| *word == "bottom"));
+                    .or_else(|| after(rest, "to the end").filter(|_| word == "bottom"));
                 end.is_some_and(|rest| is_page(after(rest, "of").unwrap_or(rest)))
             }
         });
-        if let Some((_, direction)) = ends {
+        if let Some(direction) = ends {
             step.direction = Some(*direction);
             return Ok(self.intent(step, None, Pool::Anything));
         }

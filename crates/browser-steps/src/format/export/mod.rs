@@ -4,7 +4,6 @@
 mod choice;
 mod pages;
 mod playwright;
-mod recorded;
 #[cfg(test)]
 mod tests;
 mod texts;

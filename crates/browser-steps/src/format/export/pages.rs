@@ -1,9 +1,9 @@
 //! What steps tell of the pages that they are about.
 
-use super::texts::{Names, Part, quoted};
+use super::texts::{Names, Part};
 use crate::model::{ActionKind, StepsFile, TestStep};
 use cuecard_page::dom::HopKind;
-use cuecard_page::selector::{Pattern, Selector};
+use cuecard_page::selector::Selector;
 
 /// Opens the roots that the page's scripts would close, from the next document on.
 pub(super) const OPEN_ROOTS: &str = "const attach = Element.prototype.attachShadow; Element.prototype.attachShadow = function (options) { return attach.call(this, { ...options, mode: 'open' }); };";
@@ -118,24 +118,22 @@ fn host(url: &str) -> Option<&str> {
     rest.split([':', '/', '?', '#']).next()
 }
 
-/// Whether an element on the page of a step is called just so, as far as is known. If none is, those count that have
-/// all of its words.
-pub(super) fn has_name(step: &TestStep) -> bool {
-    let name = match first_selector(step).map(|selector| selector.pattern) {
-        Some(Pattern::Role { name, .. }) => name,
-        Some(Pattern::Text(text) | Pattern::Label(text)) => Some(text),
-        _ => None,
+/// How many lines of a step's page have a text in them, whatever its capital letters and spaces.
+pub(super) fn count_lines(step: &TestStep, text: &str) -> usize {
+    let fold = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.join(" ").to_lowercase()
     };
-    let Some(name) = name else {
-        return true;
-    };
+    let (page, text) = (&step.context.dom_structure_snapshot, fold(text));
+    page.lines()
+        .filter(|line| fold(line).contains(&text))
+        .count()
+}
+
+/// Whether a step's page has a text just as it is written, as far as is known.
+pub(super) fn is_written(step: &TestStep, text: &str) -> bool {
     let page = &step.context.dom_structure_snapshot;
-    let name_in_line = format!(" {}", quoted(&name));
-    page.is_empty()
-        || page.lines().any(|line| {
-            let line = line.trim_start();
-            line.strip_prefix("| ") == Some(name.as_str()) || line.contains(&name_in_line)
-        })
+    page.is_empty() || page.contains(text)
 }
 
 /// Whether an address is a whole one: one that begins with a scheme, or with a variable that does.

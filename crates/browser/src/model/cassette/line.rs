@@ -6,7 +6,10 @@
 //! Lines of kinds that older recordings have are not read.
 
 use cuecard_browser_steps::question::Prompt;
+use cuecard_source::decode::schema_of;
+use cuecard_source::value::fields::schema_document;
 use cuecard_source::value::{Json, Redactor};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Reply;
@@ -18,12 +21,13 @@ pub(super) const VERSION: &str = "cuecard-cassette/1";
 const MASK: &str = "***";
 
 /// A line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub(super) enum Line {
     /// The first line.
     Cassette {
         /// The version of the format.
+        #[schemars(extend("const" = VERSION))]
         version: String,
     },
     /// A model replied.
@@ -39,13 +43,15 @@ pub(super) enum Line {
         alias = "end",
         skip_serializing
     )]
+    #[schemars(extend("properties" = {"kind": {"enum": ["run", "open", "look", "lookAgain", "perform", "person", "end"]}}))]
     Older {},
 }
 
 /// A model, and the API over which it is asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelIdentity {
     /// The API: `openai` or `anthropic`.
+    #[schemars(extend("enum" = ["openai", "anthropic"]))]
     pub dialect: String,
     /// The name of the model.
     pub model: String,
@@ -58,22 +64,29 @@ impl std::fmt::Display for ModelIdentity {
 }
 
 /// A reply of a model, and what it was asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ReplyLine {
+    /// By which it is found.
     pub(super) key: String,
+    /// The model that was asked.
     pub(super) model: ModelIdentity,
+    /// What it was asked.
     pub(super) prompt: PromptLine,
     /// Its earlier replies to the same, each with what was wrong with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) earlier: Vec<String>,
+    /// What it replied.
     pub(super) reply: Reply,
 }
 
 /// What was asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(super) struct PromptLine {
+    /// The sentence.
     pub(super) action: String,
+    /// The action before.
     pub(super) previous: String,
+    /// The page as text.
     pub(super) page: String,
 }
 
@@ -96,6 +109,19 @@ impl Line {
         text.push('\n');
         text
     }
+}
+
+/// The schema (JSON Schema 2020-12) of a line of a cassette.
+pub fn cassette_schema() -> Json {
+    let description =
+        "Recorded replies of a model (version cuecard-cassette/1): one line of a .jsonl file.";
+    schema_document(
+        "cassette",
+        "1",
+        "Cassette",
+        description,
+        schema_of::<Line>(),
+    )
 }
 
 /// Takes secrets out of the texts of a value that is written. Keys stay as they are.

@@ -5,7 +5,6 @@
 
 mod line;
 mod miss;
-mod schema;
 mod tape;
 
 use std::collections::HashSet;
@@ -26,8 +25,7 @@ use cuecard_workspace::files;
 use line::{Line, PromptLine, ReplyLine, VERSION, masked};
 use tape::Tape;
 
-pub use line::ModelIdentity;
-pub use schema::cassette_schema;
+pub use line::{ModelIdentity, cassette_schema};
 
 /// The largest cassette that is written, in bytes; it is the largest text file that is read.
 const MAX_CASSETTE: u64 = text_file::MAX_FILE;

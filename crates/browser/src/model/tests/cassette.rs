@@ -60,7 +60,7 @@ async fn ask(
     client: Option<ScriptedClient>,
     cassette: &Cassette,
     action: &str,
-) -> Result<Interpretation, Failure> {
+) -> Result<Answer, Failure> {
     let state = login();
     ModelInterpreter::new(client, Some(cassette.clone()), 3)
         .interpret(&question(&state, action), &prompt(&state, action))
@@ -84,8 +84,7 @@ async fn what_was_recorded_is_answered_without_a_model() {
         let found = ask(client, &recorded.open(mode), ACTION)
             .await
             .expect("it is recorded");
-        assert_eq!((found.by, found.replies.len()), (AnsweredBy::Cassette, 2));
-        assert!(matches!(found.answer, Answer::Act { .. }));
+        assert!(matches!(found, Answer::Act { .. }));
     }
 }
 

@@ -25,9 +25,8 @@ async fn the_first_reply_that_can_be_used_counts() {
         .await
         .expect("an answer");
     assert!(
-        matches!(found.answer, Answer::Act { target: Some(target), .. } if target == state.selector_map[1])
+        matches!(found, Answer::Act { target: Some(target), .. } if target == state.selector_map[1])
     );
-    assert_eq!((found.by, found.replies.len()), (AnsweredBy::Model, 1));
     assert_eq!(client.asked(), [Vec::<String>::new()]);
 }
 
@@ -68,11 +67,10 @@ async fn what_is_wrong_goes_back_on_one_line() {
         ),
     ] {
         let (mut interpreter, client) = interpreter([reply, Reply::calling(click(1))]);
-        let found = interpreter
+        interpreter
             .interpret(&question(&state, action), &prompt(&state, action))
             .await
             .expect("the second reply can be used");
-        assert_eq!(found.replies.len(), 2, "{expected}");
         let asked = client.asked();
         assert_eq!(asked.len(), 2);
         assert!(asked[1][0].contains(expected), "{asked:?}");
@@ -119,7 +117,7 @@ async fn what_is_unclear_is_an_answer_and_nothing_to_be_asked_again() {
             .interpret(&question(&state, action), &prompt(&state, action))
             .await
             .expect("an answer");
-        assert!(matches!(found.answer, Answer::Unclear { .. }), "{found:?}");
+        assert!(matches!(found, Answer::Unclear { .. }), "{found:?}");
         assert_eq!(client.asked().len(), 1);
     }
 }

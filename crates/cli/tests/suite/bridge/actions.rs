@@ -341,7 +341,7 @@ fn tabs_open_and_close_and_files_go_up_and_come_down() {
         }
         assert!(lab.shows("Received document.txt").await);
         assert_eq!(lab.site.count("upload"), 2);
-        let picture = lab.bridge.screenshot().await.expect("a picture");
+        let picture = lab.bridge.screenshot(&[]).await.expect("a picture");
         assert_eq!(&picture[1..4], b"PNG");
         let status = ElementAddress::top("/html/body/main/p[3]");
         let said = lab

@@ -115,7 +115,8 @@ fn a_field_that_takes_no_input_is_left_alone() {
         .write(
             "page.html",
             "<!doctype html><title>Fields</title><label>Code <input readonly value=1></label>\
-             <label>Year <input maxlength=2></label>",
+             <label>Year <input maxlength=2></label>\
+             <label>Card <input oninput=\"this.value = this.value.replace(/(\\d{4})(?=\\d)/g, '$1 ')\"></label>",
         )
         .expect("writable");
     let url = format!("file://{}", lab.scratch.work().join("page.html").display());
@@ -133,6 +134,11 @@ fn a_field_that_takes_no_input_is_left_alone() {
         let message = parsed.error()["message"].as_str().expect("one");
         assert!(message.contains(words), "{message}");
     }
+    let actions = json!(["type '41112222' into Card"]);
+    let parsed = lab.parse_with("", actions, json!({"url": url}), &[], 0);
+    let warnings = &parsed.steps()[0]["observed"]["warnings"];
+    let expected = json!(["the field formatted `41112222` as `4111 2222`"]);
+    assert_eq!(warnings, &expected);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::super::choice::selectors;
 use super::super::pages::{has_frames, is_in_part};
-use super::super::recorded::Occurrence;
 use super::super::texts::{escaped, pattern_of};
 use super::Writer;
 use super::helpers::Helper;
@@ -14,9 +13,6 @@ use cuecard_source::value::as_text;
 
 /// How long Playwright waits for an assertion unless it is told otherwise, in milliseconds.
 const DEFAULT_ASSERT_MS: u64 = 5_000;
-
-/// How many pages before one are looked at.
-const MOST_BEFORE: usize = 20;
 
 /// An assertion as it is written.
 struct Expectation<'a> {
@@ -104,7 +100,7 @@ impl Writer<'_> {
             true => {
                 self.locator(place, step)?;
                 self.helpers.insert(Helper::CountInFrames);
-                let locator = self.locators(place, step, "frame").best()?;
+                let locator = self.locators(step, "frame").best()?;
                 let page = self.page();
                 format!("countInFrames({page}, (frame) => {})", locator.expression)
             }
@@ -145,19 +141,10 @@ impl Writer<'_> {
         if is_text_itself && expectation.is_plain_text() {
             return Some(visible(&locator.expression, expectation));
         }
-        // What is written so on the page needs no help to be found.
-        let is_written = self
-            .names
-            .resolved(&expectation.expected)
-            .is_some_and(|text| self.recorded.is_written(place, &text));
-        let options: &[&str] = match is_written && !expectation.assertion.negate {
-            true => &[],
-            false => &["useInnerText: true", "ignoreCase: true"],
-        };
-        Some(self.has_text(&locator.expression, expectation, options))
+        Some(self.has_text(&locator.expression, expectation))
     }
 
-    fn has_text(&self, subject: &str, expectation: &Expectation<'_>, folded: &[&str]) -> String {
+    fn has_text(&self, subject: &str, expectation: &Expectation<'_>) -> String {
         let assertion = expectation.assertion;
         let text = &expectation.expected;
         let (name, value) = match assertion.matching {
@@ -165,38 +152,27 @@ impl Writer<'_> {
             TextMatch::Contains => ("toContainText", self.names.script(text)),
             TextMatch::Regex => ("toHaveText", pattern_of(text, !assertion.case_sensitive)),
         };
-        let options = match assertion.case_sensitive || assertion.matching == TextMatch::Regex {
-            true => &["useInnerText: true"],
-            false => folded,
-        };
+        let options: &[&str] =
+            match assertion.case_sensitive || assertion.matching == TextMatch::Regex {
+                true => &["useInnerText: true"],
+                false => &["useInnerText: true", "ignoreCase: true"],
+            };
         let (not, after) = (expectation.not, expectation.after(options));
         format!("await expect({subject}){not}.{name}({value}{after});")
     }
 
-    /// A text of the page: of an element that has it, if it was seen in one.
+    /// A text of the page.
     fn text_of_page(&mut self, expectation: &Expectation<'_>) -> String {
-        let place = expectation.place;
         let page = self.page();
-        let text = &expectation.expected;
-        // What has a secret in it is on no recorded page.
-        let resolved = self.names.resolved(text);
-        let seen_at = |place: usize| match &resolved {
-            Some(text) => self.recorded.seen(place, text),
-            None => Occurrence::Never,
-        };
+        let (text, after) = (&expectation.expected, expectation.after(&[]));
         let is_negated = expectation.assertion.negate;
-        let has_frames = has_frames(expectation.step)
-            && (is_negated
-                || !resolved
-                    .as_ref()
-                    .is_some_and(|text| self.recorded.is_outside_of_frames(place, text)));
         let folds = !expectation.assertion.case_sensitive;
         let found = match expectation.assertion.matching {
             TextMatch::Regex => pattern_of(text, folds),
             _ if folds || self.names.has_references(text) => self.names.script(text),
             _ => pattern_of(&escaped(text), false),
         };
-        if has_frames {
+        if has_frames(expectation.step) {
             self.helpers.insert(Helper::CountInFrames);
             let expected = if is_negated {
                 "toBe"
@@ -204,49 +180,16 @@ impl Writer<'_> {
                 "toBeGreaterThan"
             };
             return format!(
-                "await expect.poll(() => countInFrames({page}, (frame) => frame.getByText({found})){}).{expected}(0);",
-                expectation.after(&[])
+                "await expect.poll(() => countInFrames({page}, (frame) => frame.getByText({found})){after}).{expected}(0);"
             );
         }
-        let before = place.saturating_sub(MOST_BEFORE)..place;
-        let earlier: Vec<Occurrence> = before
-            .filter(|&earlier| !self.recorded.is_blank(earlier))
-            .map(seen_at)
-            .collect();
-        let seen = match seen_at(place) {
-            // It may have come while it was waited for.
-            Occurrence::Never if !is_negated => seen_at(place + 1),
-            seen => seen,
-        };
-        let is_across_lines = seen == Occurrence::AcrossLines
-            || (is_negated && earlier.contains(&Occurrence::AcrossLines))
-            || (!is_negated && seen == Occurrence::Never)
-            || self.recorded.is_blank(place);
-        if (is_across_lines || !expectation.is_plain_text()) && !self.parts.have_roots {
-            let body = format!("{page}.locator(\"body\")");
-            return self.has_text(
-                &body,
-                expectation,
-                &["useInnerText: true", "ignoreCase: true"],
-            );
-        }
-        let element = format!("{page}.getByText({found})");
-        // What never changed before may be there a second time, hidden.
-        let has_changed = match is_negated {
-            true => earlier.contains(&Occurrence::Once) && !earlier.contains(&Occurrence::Often),
-            false => seen == Occurrence::Once && earlier.contains(&Occurrence::Never),
-        };
-        if has_changed {
-            return visible(&element, expectation);
-        }
-        let shown = format!("{element}.filter({{ visible: true }})");
-        if seen == Occurrence::Once {
-            return visible(&shown, expectation);
+        // The text of the body is that of all its lines, without what is in shadow roots.
+        if !self.parts.have_roots && (!is_negated || !expectation.is_plain_text()) {
+            return self.has_text(&format!("{page}.locator(\"body\")"), expectation);
         }
         let not = if is_negated { "" } else { ".not" };
         format!(
-            "await expect({shown}){not}.toHaveCount(0{});",
-            expectation.after(&[])
+            "await expect({page}.getByText({found}).filter({{ visible: true }})){not}.toHaveCount(0{after});"
         )
     }
 

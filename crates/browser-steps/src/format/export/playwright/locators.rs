@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::super::choice::{around, is_by_position, selectors};
-use super::super::pages::has_name;
-use super::super::recorded::{Occurrence, RecordedPages};
+use super::super::pages::{count_lines, is_written};
 use super::super::texts::{Names, literal_of, quoted};
-use crate::model::{AssertKind, TestStep};
+use crate::model::{AssertKind, BrowserAssertion, TestStep};
 use cuecard_page::dom::HopKind;
 use cuecard_page::selector::{Pattern, Selector, Within};
+use cuecard_source::value::as_text;
 
 /// An element as an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +24,8 @@ pub(super) struct Locator {
 /// What locators are made of.
 pub(super) struct Locators<'a> {
     pub names: &'a Names<'a>,
-    pub recorded: &'a RecordedPages,
-    /// The step, and its place among the others.
+    /// The step.
     pub step: &'a TestStep,
-    pub place: usize,
     /// The variable that they begin with.
     pub root: &'a str,
 }
@@ -126,11 +124,8 @@ impl Locators<'_> {
 
     fn may_be_text(&self, name: &str) -> bool {
         let is_blank = self.step.context.dom_structure_snapshot.is_empty();
-        is_blank
-            || self
-                .names
-                .resolved(name)
-                .is_none_or(|name| self.recorded.seen(self.place, &name) != Occurrence::AcrossLines)
+        let resolved = self.names.resolved(name);
+        is_blank || resolved.is_none_or(|name| count_lines(self.step, &name) > 0)
     }
 
     /// Which of several containers: the one with a text in it. `hasText` looks for a part of a text, so what may be a
@@ -139,15 +134,10 @@ impl Locators<'_> {
         let resolved = self.names.resolved(text).unwrap_or_default();
         let is_number_at_an_end = resolved.starts_with(|sign: char| sign.is_numeric())
             || resolved.ends_with(|sign: char| sign.is_numeric());
-        let is_part = match self.recorded.seen(self.place, &resolved) {
-            Occurrence::Often => true,
-            _ => is_number_at_an_end,
-        };
-        // A whole text is compared with its capital letters.
-        let is_written = self.step.context.dom_structure_snapshot.is_empty()
-            || self.recorded.is_written(self.place, &resolved);
+        let is_part = is_number_at_an_end || count_lines(self.step, &resolved) > 1;
         let text = self.names.script(text);
-        match is_part && is_written {
+        // A whole text is compared with its capital letters.
+        match is_part && is_written(self.step, &resolved) {
             true => format!(
                 ".filter({{ has: {}.getByText({text}, {{ exact: true }}) }})",
                 self.root
@@ -156,18 +146,20 @@ impl Locators<'_> {
         }
     }
 
-    /// A pattern as a call. Names are compared as a whole, unless no other one on the recorded pages has them in it: what
-    /// must be visible is so under its own name, and not under a longer one.
+    /// A pattern as a call. Names are compared as a whole, but where several elements are counted of which none is called
+    /// just so; a text that is asserted may be a part of a longer one.
     fn plain(&self, pattern: &Pattern) -> String {
         let names = self.names;
         let asserted = self.step.assertion.as_ref();
-        let is_exact = match asserted.map(|assertion| (assertion.kind, assertion.negate)) {
-            // People count what they don't call as a whole.
-            Some((AssertKind::Count, _)) if !has_name(self.step) => false,
-            Some((AssertKind::Visible, false) | (AssertKind::Hidden, true)) => true,
-            _ => !self.recorded.is_only(self.place, pattern, names),
+        let is_exact = |text: &str| match asserted {
+            Some(count) if count.kind == AssertKind::Count => is_written(self.step, text),
+            Some(BrowserAssertion {
+                expected: Some(expected),
+                ..
+            }) => !matches!(pattern, Pattern::Text(_)) || as_text(expected) != text,
+            _ => true,
         };
-        let by_text = |method: &str, text: &str| match is_exact {
+        let by_text = |method: &str, text: &str| match is_exact(text) {
             true => format!("{method}({}, {{ exact: true }})", names.script(text)),
             false => format!("{method}({})", names.script(text)),
         };
@@ -178,7 +170,7 @@ impl Locators<'_> {
                 role,
                 name: Some(name),
             } => {
-                let exact = if is_exact { ", exact: true" } else { "" };
+                let exact = if is_exact(name) { ", exact: true" } else { "" };
                 let name = names.script(name);
                 format!("getByRole({}, {{ name: {name}{exact} }})", quoted(role))
             }

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::pages::{Parts, closes_its_tab, is_in_root, opens_tab};
-use super::recorded::RecordedPages;
 use super::texts::{Names, literal_of, quoted};
 use super::{Exported, Warnings, name_of};
 use crate::format::read_steps;
@@ -37,7 +36,6 @@ const OPEN_ROOTS: &str = r#"  // Playwright looks into open shadow roots only.
 pub fn to_playwright(file: &StepsFile, source: &SourceFile) -> Exported {
     let mut writer = Writer {
         names: Names::of(file),
-        recorded: RecordedPages::of(file),
         settings: read_steps(source).options,
         origin: origin(&file.url),
         steps: String::new(),
@@ -76,7 +74,6 @@ fn origin(url: &str) -> Option<&str> {
 
 struct Writer<'a> {
     names: Names<'a>,
-    recorded: RecordedPages,
     settings: BrowserOptions,
     /// What addresses begin with that are written from their path on.
     origin: Option<&'a str>,

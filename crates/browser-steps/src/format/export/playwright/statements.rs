@@ -1,13 +1,12 @@
 //! What a step does, as statements of Playwright.
 
-use super::super::pages::{has_name, is_whole};
+use super::super::pages::is_whole;
 use super::super::texts::quoted;
 use super::Writer;
 use super::helpers::Helper;
 use super::locators::{Locator, Locators};
 use crate::model::{ActionKind, AssertKind, Direction, InputValue, TestStep};
 use cuecard_page::containers::is_cell;
-use cuecard_page::selector::Pattern;
 
 impl Writer<'_> {
     pub(super) fn statements(&mut self, place: usize, step: &TestStep) -> Option<Vec<String>> {
@@ -36,12 +35,7 @@ impl Writer<'_> {
         }
         let locator = self.locator(place, step)?;
         let target = locator.expression;
-        let has_words = matches!(
-            locator.pattern,
-            Pattern::Role { name: Some(_), .. } | Pattern::Text(_) | Pattern::Label(_)
-        );
-        let is_rendered = has_words && has_name(step) && !self.recorded.is_blank(place);
-        if step.action == ActionKind::Scroll && !is_rendered {
+        if step.action == ActionKind::Scroll {
             self.helpers.insert(Helper::ScrollTo);
             let limit = step.timeout_ms.unwrap_or(self.settings.action_timeout_ms);
             self.needed_ms += limit;
@@ -80,7 +74,6 @@ impl Writer<'_> {
             (ActionKind::Input, _) => format!("fill({value}{after})"),
             (ActionKind::Select, _) => format!("selectOption({value}{after})"),
             (ActionKind::Upload, _) => format!("setInputFiles({value}{after})"),
-            (ActionKind::Scroll, _) => format!("scrollIntoViewIfNeeded({alone})"),
             (ActionKind::Press, _) => {
                 let key = self.names.script(step.key.as_deref().unwrap_or_default());
                 format!("press({key}{after})")
@@ -142,24 +135,17 @@ impl Writer<'_> {
         matches!((self.origin, url), (Some(origin), Some(url)) if url.strip_prefix(origin).is_some_and(|rest| rest.starts_with('/')))
     }
 
-    pub(super) fn locators<'s>(
-        &'s self,
-        place: usize,
-        step: &'s TestStep,
-        root: &'s str,
-    ) -> Locators<'s> {
+    pub(super) fn locators<'s>(&'s self, step: &'s TestStep, root: &'s str) -> Locators<'s> {
         Locators {
             names: &self.names,
-            recorded: &self.recorded,
             step,
-            place,
             root,
         }
     }
 
     pub(super) fn locator(&mut self, place: usize, step: &TestStep) -> Option<Locator> {
         let page = self.page();
-        let Some(locator) = self.locators(place, step, &page).best() else {
+        let Some(locator) = self.locators(step, &page).best() else {
             self.warnings.leave_out(
                 place,
                 step,

@@ -1,10 +1,7 @@
 //! What else is kept of a run: pictures, and what the page complained of.
 
-use cuecard_report::browser_html::Picture;
-
+use super::Deadline;
 use crate::ElementAddress;
-use crate::stage::Deadline;
-use crate::stage::LiveStage;
 
 /// What a page complained of since somebody asked last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,30 +29,4 @@ pub trait PageInspector {
 
     /// What is new since this was asked last.
     fn complaints(&mut self) -> PageErrors;
-}
-
-impl PageInspector for LiveStage {
-    async fn screenshot(&mut self) -> Option<Vec<u8>> {
-        // A page that is gone has no picture; the step says so.
-        self.picture().await.ok()
-    }
-
-    async fn show(&mut self, target: &ElementAddress, deadline: Deadline) {
-        // What can't be brought into view is acted on, or not, all the same.
-        let _ = self.bridge().scroll_to(target, deadline.left()).await;
-    }
-
-    fn console(&mut self) -> Vec<String> {
-        LiveStage::console(self)
-    }
-
-    fn complaints(&mut self) -> PageErrors {
-        let (console, requests) = self.bridge().complaints();
-        PageErrors { console, requests }
-    }
-}
-
-/// A picture of a page with the place of the target on it.
-pub(super) fn picture(png: Vec<u8>, size: (f64, f64), target: Option<[f64; 4]>) -> Picture {
-    Picture { png, size, target }
 }
