@@ -6,8 +6,7 @@
 //! Lines of kinds that older recordings have are not read.
 
 use cuecard_browser_steps::question::Prompt;
-use cuecard_source::decode::schema_of;
-use cuecard_source::value::fields::schema_document;
+use cuecard_source::decode::{schema_document, schema_of};
 use cuecard_source::value::{Json, Redactor};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
