@@ -192,7 +192,7 @@ word_sets! {
         o os uma não em do da dos das ao é foi são och att som på av ett är på";
     SIGN_VALUES = "off disabled none null false no 0 aus deaktiviert";
     TRUE_VALUES = "enabled true yes ja";
-    LISTED_HEADINGS = "summary in short to sum up below following details detail overview next steps step results result notes note key points highlights findings conclusion recommendation recommendations answer
+    LISTED_HEADINGS = "summary below details detail overview next steps step results result notes note key points highlights findings conclusion recommendation recommendations answer
         zusammenfassung überblick ergebnis ergebnisse nächste schritte hinweis hinweise fazit and & und the";
     ABBREVIATIONS = "e.g i.e etc mr mrs ms dr prof st vs no approx ca z.b bzw usw d.h nr inc ltd co jr sr dept fig u.s a.m p.m";
     COMPARING = "over under more less above below fewer über mehr weniger";

@@ -642,8 +642,9 @@ impl Sources {
             .iter()
             .filter(|fact| fact.rival() == Some(Rival::Number))
             .count();
-        if kind == FieldKind::Text && value.is_string() && n_numbers > 1 {
-            // Several numbers are several things: clauses say which.
+        let says_several = || n_numbers > 1 || sentences(&written).len() > 1;
+        if kind == FieldKind::Text && value.is_string() && says_several() {
+            // Several numbers or sentences are several things: clauses say which.
             let header = below(header);
             for clause in clauses(&written, own) {
                 let said = read(clause, own, false);
