@@ -317,10 +317,10 @@ fn a_model_and_roots_without_answers_are_told_with_the_entries_that_would_answer
             &step,
             1,
         );
-        let entry = r#"add "answers": { "roots": [ "." ] }"#;
+        let entry = r#""answers": { "roots": [ "." ] }"#;
         assert!(played.stderr.contains(entry), "{}", played.stderr);
         let played = play_with(&scratch, &json!({"roots": []}), &step, 1);
-        let entry = r#"add "answers": { "sampling": [ { "reply": "…" } ] }"#;
+        let entry = r#""answers": { "sampling": [ { "reply": "…" } ] }"#;
         assert!(played.stderr.contains(entry), "{}", played.stderr);
     }
 }
