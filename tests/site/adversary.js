@@ -1277,13 +1277,6 @@ function misleads(old, c, isAway = false) {
   if (c.lost && others.some(isLost)) return 'only a copy has what its item was called by';
   // Of a copy and of what took the name from elsewhere nobody knows which is meant.
   if (c.isSwapped && here.length) return 'another element has the name that it took';
-  // What the sentence names a place by may be nearer to a copy by now.
-  const beside = (one, text) => [...around(one)].find((part) => plain(textIn(part)).includes(plain(text)));
-  const isNearer = (one, text) => {
-    const [its, own] = [beside(one, text), beside(target, text)];
-    return its && its !== own && (!own || isWithin(its, own));
-  };
-  if (isThere && c.said.some((text) => here.some((one) => isNearer(one, text)))) return 'a copy is nearer to what the sentence names';
   if (isThere && (c.isCovered || !isEnabled(target)) && others.some(isEnabled) && (old.alike === 1 || here.length)) return 'another element of its name can be used';
   // The step says where it was if something else had the same name. If not, its name alone says it.
   if (!isAway && !isNamed && others.length && old.alike === 1 && !(isKept && old.place.length)) return 'only another element has its name';
