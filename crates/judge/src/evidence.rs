@@ -1,6 +1,6 @@
 //! What the results of tools say word for word: texts, addresses and names that an answer may cite.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use cuecard_source::value::{Json, as_text};
 use cuecard_trace::{Event, EventData, ToolResult};
@@ -126,6 +126,10 @@ impl Source<'_> {
 pub(crate) struct Facts {
     /// All texts, plain, each on lines of its own.
     literal: String,
+    /// The words of each text.
+    lines: Vec<Vec<String>>,
+    /// The lines that each word stands in.
+    lines_of: HashMap<String, Vec<usize>>,
     urls: HashSet<String>,
     hosts: HashSet<String>,
     /// Keys, and the words of the tools' names.
@@ -156,7 +160,14 @@ impl Facts {
         let domains = domains(text).into_iter();
         self.hosts
             .extend(domains.map(|(_, domain)| host_of(domain)));
-        self.literal.push_str(&plain(text));
+        let line = plain(text);
+        let words: Vec<String> = words(&line).map(|word| bare(word.text)).collect();
+        for word in words.iter().collect::<HashSet<_>>() {
+            let lines = self.lines_of.entry(word.clone()).or_default();
+            lines.push(self.lines.len());
+        }
+        self.lines.push(words);
+        self.literal.push_str(&line);
         self.literal.push('\n');
     }
 
@@ -195,12 +206,27 @@ impl Facts {
         };
         let is_acronym = parts.len() == 1 && name.chars().filter(|c| c.is_uppercase()).count() > 1;
         !parts.is_empty()
-            && (self.literal.lines().any(|line| has_name(line, &parts))
+            && (self.has_name(&parts)
                 || self.hosts.iter().any(is_host)
                 || parts.iter().all(|part| self.names.contains(part))
                 || (is_acronym && has_initials(&self.literal, &parts[0]))
                 || self.has_text(name))
     }
+
+    /// Whether a text has all words of a name, each near the one before; plurals are the same.
+    fn has_name(&self, name: &[String]) -> bool {
+        let first = name.first().into_iter().flat_map(|word| forms(word));
+        let mut lines = first.filter_map(|form| self.lines_of.get(&form)).flatten();
+        lines.any(|line| stands_together(&self.lines[*line], name))
+    }
+}
+
+/// A word, and as its singular and plural.
+fn forms(word: &str) -> impl Iterator<Item = String> {
+    let singular = word.strip_suffix('s').map(str::to_owned);
+    [word.to_owned(), format!("{word}s")]
+        .into_iter()
+        .chain(singular)
 }
 
 /// A word in lower case without the ending of a genitive.
@@ -209,17 +235,11 @@ fn bare(word: &str) -> String {
     lower.strip_suffix("'s").unwrap_or(&lower).to_owned()
 }
 
-/// Whether a line has all words of a name, each near the one before; plurals are the same.
-fn has_name(line: &str, name: &[String]) -> bool {
-    let line: Vec<String> = words(line).map(|word| bare(word.text)).collect();
-    let is_it = |one: &str, other: &str| {
-        one == other || one.strip_suffix('s') == Some(other) || other.strip_suffix('s') == Some(one)
-    };
+fn stands_together(line: &[String], name: &[String]) -> bool {
     let places = |word: &String| {
-        let found = line
-            .iter()
-            .enumerate()
-            .filter(|(_, other)| is_it(word, other));
+        let forms: Vec<String> = forms(word).collect();
+        let words = line.iter().enumerate();
+        let found = words.filter(|(_, other)| forms.contains(other));
         found.map(|(at, _)| at).collect::<Vec<usize>>()
     };
     let places: Vec<Vec<usize>> = name.iter().map(places).collect();

@@ -210,7 +210,7 @@ impl FieldRedactor {
                 }
             }
         }
-        each_part(trace, &|_| true, &mut |path, json| {
+        each_part(trace, |_| true, &mut |path, json| {
             self.field(path, json, &mut found);
         });
         self.learn(found);
@@ -354,8 +354,9 @@ impl FieldRedactor {
 
     fn repeated_in_trace(&self, trace: &mut Trace) {
         if !self.repeated.is_empty() {
-            let finds = |line: &str| self.repeated.finds(line);
-            each_part(trace, &finds, &mut |_, json| self.repeated.json(json));
+            let mut line = Vec::new();
+            let has_any = |event: &Event| holds(&mut line, event, |line| self.repeated.finds(line));
+            each_part(trace, has_any, &mut |_, json| self.repeated.json(json));
         }
     }
 
@@ -464,11 +465,11 @@ impl Found {
     }
 }
 
-/// Changes each part of a trace that may hold data, given the path to it; of events those whose lines `is_meant` is true of. Lists
+/// Changes each part of a trace that may hold data, given the path to it; of events those that `is_meant` is true of. Lists
 /// and objects of the trace's own frame keep their kind, and data that no longer has the shape of its type is kept as it is.
 fn each_part(
     trace: &mut Trace,
-    is_meant: &dyn Fn(&str) -> bool,
+    mut is_meant: impl FnMut(&Event) -> bool,
     change: &mut dyn FnMut(&[&str], &mut Json),
 ) {
     for (name, value) in trace.header.scenario.as_object_mut().into_iter().flatten() {
@@ -477,9 +478,8 @@ fn each_part(
     for (idx, message) in trace.header.input_messages.iter_mut().enumerate() {
         change(&["input_messages", &idx.to_string()], message);
     }
-    let mut line = Vec::new();
     for (idx, event) in trace.events.iter_mut().enumerate() {
-        if !holds(&mut line, event, is_meant) {
+        if !is_meant(event) {
             continue;
         }
         let before = serde_json::to_value(&*event).unwrap_or_default()["data"].take();

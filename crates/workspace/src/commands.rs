@@ -14,6 +14,7 @@ use crate::running::{CommandEnd, OutputPosition, RunningCommand};
 
 /// How much of each stream is kept unless a request says otherwise.
 pub const DEFAULT_MAX_OUTPUT: usize = 1024 * 1024;
+
 /// A command to run.
 #[derive(Debug, Clone)]
 pub struct CommandRequest {

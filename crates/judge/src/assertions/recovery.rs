@@ -230,10 +230,8 @@ fn failure<'v>(call: &Call<'v>) -> Option<(&'v Event, String)> {
     let of_result = || {
         let (_, result) = failed?;
         let error = result.result.get("error").unwrap_or(&result.result);
-        let names = ["error_type", "type", "code"].iter();
-        let named = names
-            .into_iter()
-            .find_map(|key| error.get(key).and_then(Json::as_str));
+        let mut names = ["error_type", "type", "code"].into_iter();
+        let named = names.find_map(|key| error.get(key).and_then(Json::as_str));
         named.or_else(|| error.as_str().filter(|text| !text.contains(' ')))
     };
     let kind = error

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::data::{COMPARING, REPORTING, RESTRICTING, WEEKDAYS, month};
+use super::data::{BOUNDING, COMPARING, REPORTING, RESTRICTING, WEEKDAYS, month};
 use super::facts::{Fact, Word};
 use super::glue::{Glue, Join};
 use super::pieces::Piece;
@@ -75,12 +75,11 @@ impl<'p> Token<'p> {
             "from", "to", "by", "until", "since", "before", "after", "von", "nach", "bis", "seit",
             "vor",
         ];
-        const BOUNDING: &[&str] = &["until", "before", "after", "bis", "vor"];
         const CASES: &[&str] = &["den", "dem", "des", "einen", "einem", "eines"];
         let tells = |role: &str| TELLING.contains(&role) || CASES.contains(&role);
         let has_same_role = match (self.role, other.role) {
             (Some(one), Some(other)) => one == other || !(tells(one) || tells(other)),
-            (None, Some(one)) if self.is_name && BOUNDING.contains(&one) => false,
+            (None, Some(one)) if self.is_name && BOUNDING.contains(one) => false,
             (Some(one), None) | (None, Some(one)) => !CASES.contains(&one),
             (None, None) => true,
         };

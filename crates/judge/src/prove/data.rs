@@ -196,6 +196,8 @@ word_sets! {
         zusammenfassung überblick ergebnis ergebnisse nächste schritte hinweis hinweise fazit and & und the";
     ABBREVIATIONS = "e.g i.e etc mr mrs ms dr prof st vs no approx ca z.b bzw usw d.h nr inc ltd co jr sr dept fig u.s a.m p.m";
     COMPARING = "over under more less above below fewer über mehr weniger";
+    /// What bounds a time: `before 1500` is not in 1500.
+    BOUNDING = "until before after bis vor";
     WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun";
     ON = "on enabled active yes true aktiv aktiviert ja an";
     OFF = "off disabled inactive no false inaktiv deaktiviert nein aus";

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::data::BOUNDING;
 use super::facts::{Fact, Roles, Value, Word};
 use super::keys::key_text;
 use super::names::stands_in;
@@ -67,9 +68,8 @@ pub(super) fn has_same_roles<'r>(
             .any(|roles| roles.values().any(|used| used == preposition))
     };
     // `before 1500` is not in 1500.
-    const BOUNDING: &[&str] = &["until", "before", "after", "bis", "vor"];
     let is_unbound = |key: &String, preposition: &String| {
-        BOUNDING.contains(&preposition.as_str())
+        BOUNDING.contains(preposition.as_str())
             && !piece.roles.contains_key(key)
             && !piece.words.iter().any(|word| word.lower == *preposition)
             && piece.facts.iter().any(|fact| fact.role_key() == *key)
@@ -82,18 +82,14 @@ pub(super) fn has_same_roles<'r>(
 }
 
 pub(super) fn are_numbers_in_order(piece: &Piece, fields: &[&Field]) -> bool {
-    let has_it = |field: &Field, number: &Fact| {
-        let mut facts = field.facts.iter();
-        facts.any(|fact| same(number, fact) == Same::Yes)
-    };
     // Of others their keys say which they are.
     let is_bare = |number: &&Fact| {
-        let mut own = fields.iter().filter(|field| has_it(field, number));
+        let mut own = fields.iter().filter(|field| field.says(number));
         !own.any(|field| !field.keys.is_empty() && field.keys.iter().all(|key| piece.has_word(key)))
     };
     let numbers = piece.facts.iter();
     let numbers = numbers.filter(|fact| fact.number().is_some() && fact.at >= 0);
-    let at = |number: &Fact| fields.iter().position(|field| has_it(field, number));
+    let at = |number: &Fact| fields.iter().position(|field| field.says(number));
     numbers.filter(is_bare).map(at).is_sorted()
 }
 
@@ -159,6 +155,11 @@ pub(super) fn has_its_time(piece: &Piece, field: &Field) -> bool {
 pub(super) fn are_texts_whole(piece: &Piece, fields: &[&Field]) -> bool {
     let is_of_text = |field: &&&Field| field.items.iter().any(|item| item.words.len() > 1);
     let mut texts = fields.iter().filter(is_of_text);
+    let words = piece.words.iter().map(|word| (word.at, &word.glue));
+    let facts = piece.facts.iter().map(|fact| (fact.at, &fact.glue));
+    let joins = words.chain(facts).filter(|(_, glue)| glue.join.is_some());
+    let joins: Vec<i64> = joins.map(|(at, _)| at).collect();
+    let part = |at: i64| joins.iter().filter(|join| **join <= at).count();
     texts.all(|field| {
         let others = || fields.iter().filter(|other| !std::ptr::eq(**other, *field));
         let is_its = |word: &&Word| {
@@ -172,29 +173,8 @@ pub(super) fn are_texts_whole(piece: &Piece, fields: &[&Field]) -> bool {
         };
         let words = piece.words.iter().filter(is_its);
         let facts = piece.facts.iter().filter(|fact| {
-            let mut own = field.facts.iter();
-            let is_there = |other: &&Field| {
-                let mut facts = other.facts.iter();
-                facts.any(|known| same(fact, known) == Same::Yes)
-            };
-            fact.at >= 0
-                && own.any(|known| same(fact, known) == Same::Yes)
-                && !others().any(is_there)
+            fact.at >= 0 && field.says(fact) && !others().any(|other| other.says(fact))
         });
-        let mut joins: Vec<i64> = piece
-            .words
-            .iter()
-            .filter(|word| word.glue.join.is_some())
-            .map(|word| word.at)
-            .collect();
-        joins.extend(
-            piece
-                .facts
-                .iter()
-                .filter(|fact| fact.glue.join.is_some())
-                .map(|fact| fact.at),
-        );
-        let part = |at: i64| joins.iter().filter(|join| **join <= at).count();
         let mut parts: BTreeMap<usize, (Vec<&Word>, Vec<&Fact>)> = BTreeMap::new();
         for word in words {
             parts.entry(part(word.at)).or_default().0.push(word);
@@ -264,8 +244,7 @@ pub(super) fn are_values_of_keys(
                 && is_only(field, &|field| field.words.contains(&word.stem))
         });
         let facts = piece.facts.iter().filter(|fact| {
-            let has_it = |field: &Field| field.facts.iter().any(|own| same(fact, own) == Same::Yes);
-            fact.at >= 0 && !fact.is_name() && is_only(field, &has_it)
+            fact.at >= 0 && !fact.is_name() && is_only(field, &|field| field.says(fact))
         });
         let value = values
             .map(|(at, _)| at)

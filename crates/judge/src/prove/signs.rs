@@ -283,8 +283,7 @@ impl Prover<'_> {
                     }
                 }
                 Token::Fact(fact) => {
-                    let mut facts = field.facts.iter();
-                    if !facts.any(|other| same(fact, other) == Same::Yes) {
+                    if !field.says(fact) {
                         continue;
                     }
                     (2, false)

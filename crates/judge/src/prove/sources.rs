@@ -98,6 +98,13 @@ pub(super) struct Field {
     pub(super) items: Vec<Said>,
 }
 
+impl Field {
+    /// Whether its value says this fact.
+    pub(super) fn says(&self, fact: &Fact) -> bool {
+        self.facts.iter().any(|own| same(fact, own) == Same::Yes)
+    }
+}
+
 /// An object of a result.
 #[derive(Debug)]
 pub(super) struct Record {

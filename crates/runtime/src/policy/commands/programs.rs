@@ -200,20 +200,26 @@ pub(super) fn is_unreadable(word: &str) -> bool {
 
 /// Whether a program is one of the launchers, also of another version: `python3.12`.
 pub(super) fn is_launcher(word: &str) -> bool {
-    let name = word.rsplit('/').next().unwrap_or(word);
-    is_in(LAUNCHERS, name) || is_in(LAUNCHERS, base_name(word))
+    is_named_in(LAUNCHERS, word)
 }
 
 /// The same of those that run any of their words.
 pub(super) fn is_runner(word: &str) -> bool {
-    let name = word.rsplit('/').next().unwrap_or(word);
-    is_in(RUNNERS, name) || is_in(RUNNERS, base_name(word)) || name.starts_with("ld-")
+    is_named_in(RUNNERS, word) || file_name(word).starts_with("ld-")
+}
+
+fn is_named_in(programs: &str, word: &str) -> bool {
+    is_in(programs, file_name(word)) || is_in(programs, base_name(word))
+}
+
+fn file_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
 }
 
 /// The last part of a path, without a version.
 pub(super) fn base_name(word: &str) -> &str {
-    let name = word.rsplit('/').next().unwrap_or(word);
-    name.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.')
+    file_name(word)
+        .trim_end_matches(|character: char| character.is_ascii_digit() || character == '.')
         .trim_end_matches('-')
 }
 
