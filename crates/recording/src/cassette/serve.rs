@@ -46,7 +46,8 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct State {
-    is_used: Vec<bool>,
+    /// The records that no call has used, by their index.
+    unused: BTreeSet<usize>,
     n_calls: u64,
     n_misses: u64,
 }
@@ -106,7 +107,7 @@ impl CassetteServer {
                 .map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })),
         );
         let state = State {
-            is_used: vec![false; records.len()],
+            unused: (0..records.len()).collect(),
             ..State::default()
         };
         Ok(Self {
@@ -149,14 +150,13 @@ impl CassetteServer {
     /// What came of it so far.
     pub fn served(&self) -> Served {
         let state = self.served.state();
-        let unused = self.served.records.iter().zip(&state.is_used);
-        let unused = unused.filter(|(_, is_used)| !**is_used);
+        let unused = state.unused.iter().map(|idx| &self.served.records[*idx]);
         Served {
             n_calls: state.n_calls,
             n_misses: state.n_misses,
             n_records: self.served.records.len(),
             unused: unused
-                .map(|(record, _)| (self.served.line(record), record.call.tool.clone()))
+                .map(|record| (self.served.line(record), record.call.tool.clone()))
                 .collect(),
         }
     }
@@ -220,12 +220,10 @@ impl Inner {
                 && call.arguments.len() == arguments.len()
                 && arguments.iter().all(same)
         };
-        let n_records = self.records.len();
-        let is_used = |idx: &usize| state.is_used.get(*idx) == Some(&true);
-        let unused = || (0..n_records).filter(|idx| !is_used(idx));
+        let unused = || state.unused.iter().copied();
         let first = unused().find(fits);
         let found = match self.any_order {
-            true => first.or_else(|| (0..n_records).rev().find(fits)),
+            true => first.or_else(|| (0..self.records.len()).rev().find(fits)),
             false => first.filter(|first| {
                 let mut before = unused().take_while(|idx| idx < first);
                 before.all(|idx| ran_together(&self.records[idx].call, &self.records[*first].call))
@@ -234,7 +232,7 @@ impl Inner {
         let is_answered = |idx: &usize| !self.records[*idx].call.is_missing();
         let next = unused().find(is_answered).or_else(|| unused().next());
         if let Some(idx) = found {
-            state.is_used[idx] = true;
+            state.unused.remove(&idx);
             return Ok(idx);
         }
         drop(state);
