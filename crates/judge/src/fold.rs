@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
+use pulldown_cmark::{Event, Options, Parser, TagEnd};
 use regex::Regex;
 
 use cuecard_source::value::is_invisible;
@@ -43,64 +44,50 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
 /// `text` as somebody reads it on a page: [`plain`], without the marks of Markdown and HTML around words, ligatures,
 /// entities and other forms of letters as the letters that they are.
 pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
-    /// Marks inside of words, those between them, and the address behind the text of a link.
-    static INSIDE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r"(?i)</?(?:a|b|i|em|strong|u|s|del|ins|mark|span|code|small|sub|sup|font|wbr)(?:\s[^<>]*)?/?>|<!--.*?-->|\\\n|(?m:^[ \t]*>[ \t]?)",
-        )
-        .expect("a fixed pattern")
-    });
+    /// Elements of HTML that part what stands before and after them; others don't.
     static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
             r"(?i)</?(?:p|div|br|hr|li|ul|ol|td|th|tr|table|h[1-6]|blockquote|section|article)(?:\s[^<>]*)?/?>",
         )
         .expect("a fixed pattern")
     });
-    static LINKS: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)").expect("a fixed pattern"));
+    static INSIDE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?s)<!--.*?-->|</?[A-Za-z][^<>]*>").expect("a fixed pattern")
+    });
     if text.is_ascii() && !text.contains(['*', '_', '`', '~', '<', '>', '\\', '&', '[']) {
         return text.into();
     }
-    let shown = html_escape::decode_html_entities(text);
-    let shown = ComposingNormalizerBorrowed::new_nfkc().normalize(&shown);
-    let shown = plain(&shown);
-    let shown = BETWEEN.replace_all(&shown, " ");
-    let shown = INSIDE.replace_all(&shown, "");
-    let shown = LINKS.replace_all(&shown, "$1");
-    let mut read = String::with_capacity(shown.len());
-    let mut rest = shown.char_indices().peekable();
-    while let Some((at, mark)) = rest.next() {
-        let mut end = at + mark.len_utf8();
-        // `foo\_bar`
-        if mark == '\\'
-            && let Some((_, escaped)) = rest.next_if(|(_, next)| next.is_ascii_punctuation())
-        {
-            read.push(escaped);
-            continue;
-        }
-        while matches!(mark, '*' | '_' | '`' | '~')
-            && rest.next_if(|(_, next)| *next == mark).is_some()
-        {
-            end += mark.len_utf8();
-        }
-        let before = shown[..at].chars().next_back();
-        let after = shown[end..].chars().next();
-        let is_beside = |is: fn(char) -> bool| (before.is_some_and(is), after.is_some_and(is));
-        let is_letter = is_beside(char::is_alphanumeric);
-        let is_markup = match mark {
-            // `2*3` is a product, and `snake_case` a word.
-            '*' | '`' => is_letter != (false, false) && is_beside(char::is_numeric) != (true, true),
-            '_' => is_letter.0 != is_letter.1,
-            '~' => end - at > 1,
-            _ => false,
+    let mut read = String::with_capacity(text.len());
+    let mut end = 0;
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        let shown: Cow<'_, str> = match &event {
+            Event::Text(shown) | Event::Code(shown) => (**shown).into(),
+            Event::InlineHtml(html) | Event::Html(html) => {
+                let parted = BETWEEN.replace_all(html, " ");
+                let shown = INSIDE.replace_all(&parted, "");
+                html_escape::decode_html_entities(&shown)
+                    .into_owned()
+                    .into()
+            }
+            Event::SoftBreak | Event::HardBreak | Event::Rule => "\n".into(),
+            Event::End(TagEnd::TableCell) => {
+                read.push(' ');
+                continue;
+            }
+            _ => continue,
         };
-        if !is_markup {
-            read.push_str(&shown[at..end]);
-        }
+        // What is said stays on its line.
+        let above = text.get(end..range.start).unwrap_or_default();
+        read.extend(above.chars().filter(|character| *character == '\n'));
+        read.push_str(&shown);
+        end = end.max(range.end);
     }
+    let read = ComposingNormalizerBorrowed::new_nfkc().normalize(&read);
+    let read = plain(&read);
     match read == text {
         true => text.into(),
-        false => read.into(),
+        false => read.into_owned().into(),
     }
 }
 

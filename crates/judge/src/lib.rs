@@ -7,6 +7,7 @@ pub mod assertions;
 mod blocks;
 pub mod compare;
 mod document;
+mod draft;
 mod evidence;
 mod fold;
 pub mod model;
@@ -26,7 +27,9 @@ mod values;
 mod view;
 mod words;
 
+pub use assertions::command::{CommandVerdict, CommandVerdicts};
 pub use assertions::snapshot::{Snapshot, Snapshots, stable};
+pub use draft::draft;
 pub use redact_fields::{misspelt_redactions, redacted};
 pub use result::{
     CallCount, Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals,
@@ -39,7 +42,7 @@ use crate::model::{Severity, TestCase};
 use cuecard_source::value::Json;
 use cuecard_trace::Trace;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What came of an assertion.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +97,7 @@ impl Outcome {
 }
 
 /// How an assertion came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum OutcomeStatus {
@@ -198,12 +201,30 @@ pub const MOST_REFS: usize = 100;
 /// Judges every assertion of `case` on `trace`, in order. What the calls do beyond `tools.available` and
 /// `tools.policy` follows as warnings of their own.
 pub fn judge(case: &TestCase, trace: &Trace) -> Vec<Outcome> {
-    judge_with(case, trace, &Snapshots::default())
+    judge_with(case, trace, &Beside::default())
 }
 
-/// As [`judge`], with the stored traces that [`snapshot_files`] names.
-pub fn judge_with(case: &TestCase, trace: &Trace, snapshots: &Snapshots) -> Vec<Outcome> {
-    let view = View::new(case, trace).with_snapshots(snapshots);
+/// What assertions ask for that is not in the trace.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// The stored traces that [`snapshot_files`] names.
+    pub snapshots: Snapshots,
+    /// What the commands of assertions said of the trace.
+    pub verdicts: CommandVerdicts,
+}
+
+impl From<Snapshots> for Beside {
+    fn from(snapshots: Snapshots) -> Self {
+        Self {
+            snapshots,
+            ..Self::default()
+        }
+    }
+}
+
+/// As [`judge`], with what the assertions ask for besides.
+pub fn judge_with(case: &TestCase, trace: &Trace, beside: &Beside) -> Vec<Outcome> {
+    let view = View::new(case, trace).with(beside);
     let assertions = case.assertions.iter();
     let mut outcomes: Vec<Outcome> = assertions
         .map(|assertion| outcome(assertion, &view))
@@ -214,29 +235,36 @@ pub fn judge_with(case: &TestCase, trace: &Trace, snapshots: &Snapshots) -> Vec<
 
 /// The files of the stored traces that the assertions of `case` ask for, as written.
 pub fn snapshot_files(case: &TestCase) -> impl Iterator<Item = &str> {
-    case.assertions
-        .iter()
+    case.each_assertion()
         .filter_map(|assertion| match &assertion.check {
             AssertionCheck::TraceSnapshot(snapshot) => Some(&*snapshot.file),
             _ => None,
         })
 }
 
-fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
-    let missing: Vec<String> = assertion
-        .requires_capabilities
-        .iter()
+/// The capabilities that an assertion needs and the trace lacks.
+fn missing_capabilities(assertion: &Assertion, view: &View<'_>) -> Vec<String> {
+    let needed = assertion.requires_capabilities.iter();
+    needed
         .filter(|name| !view.has_capability(name))
         .cloned()
-        .collect();
-    let finding = if missing.is_empty() {
-        assertion.check.judge(view)
-    } else {
-        Finding::new(
+        .collect()
+}
+
+/// What is found of an assertion.
+pub(crate) fn finding(assertion: &Assertion, view: &View<'_>) -> Finding {
+    let missing = missing_capabilities(assertion, view);
+    match missing.is_empty() {
+        true => assertion.check.judge(view),
+        false => Finding::new(
             Verdict::Skipped,
             format!("the trace does not have {}", missing.join(", ")),
-        )
-    };
+        ),
+    }
+}
+
+fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
+    let finding = finding(assertion, view);
     let status = match (finding.verdict, assertion.severity) {
         (Verdict::Holds, _) => OutcomeStatus::Pass,
         (Verdict::Fails, Severity::Critical) => OutcomeStatus::Fail,
@@ -254,7 +282,7 @@ fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
         observed: finding.observed,
         event_refs: finding.event_refs,
         required_capabilities: assertion.requires_capabilities.clone(),
-        missing_capabilities: missing,
+        missing_capabilities: missing_capabilities(assertion, view),
         vacuous: finding.vacuous,
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use regex::RegexBuilder;
 use serde_json::json;
 
-use super::{Finding, Snapshots, View};
+use super::{Beside, Finding, View};
 use crate::assertions::parts::{Args, Selector, TextPattern, ToolPattern};
 use crate::model::{
     Assertion, AssertionCheck, Severity, TestCase, TestContext, TestTools, TraceInput,
@@ -183,8 +183,8 @@ pub(super) fn judged_for(
     check: impl Into<AssertionCheck>,
     trace: &Trace,
 ) -> Finding {
-    let snapshots = Snapshots::default();
-    let view = View::new(case, trace).with_snapshots(&snapshots);
+    let beside = Beside::default();
+    let view = View::new(case, trace).with(&beside);
     check.into().judge(&view)
 }
 

@@ -407,7 +407,7 @@ proptest! {
         let mut case = case();
         case.tools.available = available.map(Texts);
         case.assertions = vec![assertion(check)];
-        let snapshots = snapshots(&stored);
+        let snapshots = snapshots(&stored).into();
         let outcomes = judge_with(&case, &trace, &snapshots);
         prop_assert_eq!(&outcomes, &judge_with(&case, &trace, &snapshots));
         for outcome in &outcomes {
@@ -427,7 +427,7 @@ proptest! {
     fn a_log_changes_no_verdict(check in check(), trace in events(), stored in events(), at in any::<Index>()) {
         let mut case = case();
         case.assertions = vec![assertion(check)];
-        let snapshots = snapshots(&stored);
+        let snapshots = snapshots(&stored).into();
         let mut with_log = trace.clone();
         let log = EventData::Log(Log { level: "info".into(), message: "Which one? - a".into(), stream: None });
         let mut event = Event::live(99, Timestamp::UNIX_EPOCH, log);
@@ -447,7 +447,7 @@ proptest! {
         let mut case = case();
         case.assertions = vec![assertion(TraceSnapshot { file: "s.json".into(), ignore: Texts::default() })];
         for stored in [trace.clone(), stable(&trace)] {
-            let outcomes = judge_with(&case, &trace, &snapshots(&stored));
+            let outcomes = judge_with(&case, &trace, &snapshots(&stored).into());
             prop_assert_eq!(outcomes[0].status, OutcomeStatus::Pass, "{}", outcomes[0].message);
         }
     }

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 
 use super::document::document;
 use super::fold::{as_read, fold};
-use crate::assertions::snapshot::{Snapshot, Snapshots};
+use crate::Beside;
+use crate::assertions::command::CommandVerdict;
+use crate::assertions::snapshot::Snapshot;
 use crate::model::{TestCase, ToolPattern};
 use cuecard_source::value::Json;
 use cuecard_trace::{ErrorHappened, Event, EventData, ToolCall, ToolResult, Trace};
@@ -18,7 +20,7 @@ pub struct View<'a> {
     pub case: &'a TestCase,
     /// The trace.
     pub trace: &'a Trace,
-    snapshots: Option<&'a Snapshots>,
+    beside: Option<&'a Beside>,
     calls: Calls<'a>,
     folded_output: OnceCell<String>,
     read_output: OnceCell<Option<String>>,
@@ -66,7 +68,7 @@ impl<'a> View<'a> {
         Self {
             case,
             trace,
-            snapshots: None,
+            beside: None,
             calls: link(&trace.events),
             folded_output: OnceCell::new(),
             read_output: OnceCell::new(),
@@ -75,10 +77,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The same with the stored traces that the case names.
-    pub fn with_snapshots(self, snapshots: &'a Snapshots) -> Self {
+    /// The same with what the assertions ask for besides.
+    pub fn with(self, beside: &'a Beside) -> Self {
         Self {
-            snapshots: Some(snapshots),
+            beside: Some(beside),
             ..self
         }
     }
@@ -202,7 +204,12 @@ impl<'a> View<'a> {
 
     /// The stored trace that is called `file`, if it was handed in.
     pub(crate) fn snapshot(&self, file: &str) -> Option<&'a Snapshot> {
-        self.snapshots?.get(file)
+        self.beside?.snapshots.get(file)
+    }
+
+    /// What a command said of the trace, if it was run.
+    pub(crate) fn verdict(&self, command: &[String]) -> Option<&'a CommandVerdict> {
+        self.beside?.verdicts.get(command)
     }
 }
 

@@ -37,6 +37,10 @@ impl TestJunitReport {
         for category in &result.failure_categories {
             case.add_property(Property::new("failure_category", category.as_str()));
         }
+        let unproven = result.unproven_claims();
+        if unproven > 0 {
+            case.add_property(Property::new("unproven_claims", unproven.to_string()));
+        }
         let said = said_beside(result);
         if !said.is_empty() {
             case.set_system_out(said.join("\n"));

@@ -77,6 +77,10 @@ impl<W: Write> TapReport<W> {
                 writeln!(out, "      observed: {}", outcome.observed)?;
             }
         }
+        let unproven = result.unproven_claims();
+        if unproven > 0 {
+            writeln!(out, "  unproven_claims: {unproven}")?;
+        }
         if !result.diagnostics.is_empty() {
             writeln!(out, "  errors:")?;
         }

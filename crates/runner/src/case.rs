@@ -24,8 +24,8 @@ use cuecard_runtime::text_file::{self, folder_of};
 /// A file after reading.
 #[derive(Debug)]
 pub enum CaseFile {
-    /// A test case, and what is doubtful about it.
-    Case(Box<TestCase>, Vec<Diagnostic>),
+    /// A test case, once for each recording that it is about, and what is doubtful about it.
+    Cases(Vec<TestCase>, Vec<Diagnostic>),
     /// A scenario that somebody named: a case of its own checks.
     Scenario(Box<TestCase>),
     /// Neither, or one with errors.
@@ -43,7 +43,10 @@ pub fn read_case(file: &TestFile) -> CaseFile {
     }
     let reading = test_case::read(&source);
     match reading.case {
-        Some(case) => CaseFile::Case(Box::new(case), reading.diagnostics),
+        Some(case) => match sources::each_run(case, folder_of(&file.path)) {
+            Ok(cases) => CaseFile::Cases(cases, reading.diagnostics),
+            Err(error) => CaseFile::Invalid(vec![error]),
+        },
         None => CaseFile::Invalid(reading.diagnostics),
     }
 }
@@ -65,30 +68,47 @@ fn is_scenario(source: &SourceFile) -> bool {
     )
 }
 
-/// Judges the case in `file`; `None` if it is not among those that are meant. A file that can't be read always is.
+/// Judges the cases in `file` that are meant, and gives `tell` what came of each. A file that can't be read always is.
 pub(super) fn judge(
     file: &TestFile,
     selection: &Selection,
     setup: &Setup,
     stop: &CancellationToken,
-) -> Option<Judged> {
+    mut tell: impl FnMut(Judged),
+) {
     let clock = Clock::start();
     let name = file.path.display().to_string();
     match read_case(file) {
-        CaseFile::Invalid(diagnostics) => Some(Judged::error(
+        CaseFile::Invalid(diagnostics) => tell(Judged::error(
             TestResult::not_read(diagnostics, run(setup, &name, &clock)),
             Problem::Invalid,
         )),
-        CaseFile::Case(mut case, warnings) => {
-            if let Some(unproven) = setup.unproven {
-                case.set_unproven(unproven);
+        CaseFile::Cases(cases, warnings) => {
+            for mut case in cases {
+                if stop.is_cancelled() {
+                    return;
+                }
+                if let Some(unproven) = setup.unproven {
+                    case.set_unproven(unproven);
+                }
+                if selection.holds(&case) {
+                    let clock = Clock::start();
+                    tell(judge_case(
+                        &case,
+                        warnings.clone(),
+                        file,
+                        setup,
+                        stop,
+                        &clock,
+                    ));
+                }
             }
-            let is_meant = selection.holds(&case);
-            is_meant.then(|| judge_case(&case, warnings, file, setup, stop, &clock))
         }
-        CaseFile::Scenario(case) => selection
-            .holds(&case)
-            .then(|| judge_scenario(&case, setup, stop, &clock)),
+        CaseFile::Scenario(case) => {
+            if selection.holds(&case) {
+                tell(judge_scenario(&case, setup, stop, &clock));
+            }
+        }
     }
 }
 
@@ -139,7 +159,7 @@ fn judge_trace(
     // What a run that failed by itself did is not what should be stored.
     let update = setup.update && recorded.failure.is_none();
     let trace = &recorded.trace;
-    let snapshots = snapshots::prepare(case, folder, trace, setup, update)?;
+    let snapshots = snapshots::prepare(case, folder, trace, setup, update, stop)?;
     let mut outcomes = snapshots.judge(case, &recorded.trace);
     outcomes.extend(recorded.failure);
     let fails = |outcome: &Outcome| outcome.status == OutcomeStatus::Fail;

@@ -1,4 +1,5 @@
-//! A live run: a command is told the scenario and gives a replay bundle.
+//! Commands of test cases: one is told the scenario and gives a replay bundle, others are told the trace and give their
+//! verdict.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
@@ -6,10 +7,12 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use cuecard_judge::model::{TestCase, TestContext};
+use cuecard_judge::model::{AssertionCheck, TestCase, TestContext};
+use cuecard_judge::{CommandVerdict, CommandVerdicts, redacted};
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Json, Redactor, Text};
+use cuecard_source::value::{Json, Redactor, Text, cut};
 use cuecard_source::{SourceFile, Span};
+use cuecard_trace::Trace;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
@@ -43,6 +46,116 @@ pub(super) fn run(
 ) -> Result<SourceFile, Stop> {
     let failed =
         |message: String| Diagnostic::error(codes::TEST_RUN, message).at(&case.source, span);
+    let scratch = tempfile::tempdir().map_err(|error| {
+        Stop::could_not_run(failed(format!(
+            "failed to create a place for its bundle: {}",
+            io_reason(&error)
+        )))
+    })?;
+    let bundle = scratch.path().join("bundle.json");
+    let told = CommandInput {
+        stdin: scenario(&case.context).to_string(),
+        env: vec![(BUNDLE.into(), bundle.clone().into())],
+    };
+    let stdout = output(command, told, span, case, folder, setup, stop)?;
+    let (bytes, name) = match std::fs::metadata(&bundle) {
+        Ok(metadata) if metadata.len() > 0 => {
+            let name = format!("${BUNDLE} of `{}`", case.id);
+            let source = text_file::read(&bundle, &name)
+                .map_err(|error| Stop::could_not_run(error.at(&case.source, span)))?;
+            (source.text().as_bytes().to_vec(), name)
+        }
+        _ => (stdout, format!("<stdout of `{}`>", case.id)),
+    };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        let program = command.first().map_or("", String::as_str);
+        let error = failed(format!("`{program}` succeeded but produced no bundle")).with_help(
+            format!("it must write a replay bundle to the file named by ${BUNDLE}, or to stdout"),
+        );
+        return Err(Stop::could_not_run(error));
+    }
+    let source = text_file::decode(bytes, &name, &name)
+        .map_err(|error| Stop::could_not_run(error.at(&case.source, span)))?;
+    let redactor = redactor(setup);
+    Ok(match redactor.finds(source.text()) {
+        true => SourceFile::new(name, redactor.text(source.text())),
+        false => source,
+    })
+}
+
+/// Runs the commands of the assertions, each once, with the trace as JSON on their standard input. A command that gives
+/// no verdict says nothing of the trace: the case can't be judged.
+pub(super) fn verdicts(
+    case: &TestCase,
+    trace: &Trace,
+    folder: &Path,
+    setup: &Setup,
+    stop: &CancellationToken,
+) -> Result<CommandVerdicts, Stop> {
+    let mut verdicts = CommandVerdicts::new();
+    for assertion in case.each_assertion() {
+        let AssertionCheck::Command(check) = &assertion.check else {
+            continue;
+        };
+        if verdicts.contains_key(&*check.command) {
+            continue;
+        }
+        let mut document = Vec::new();
+        // Writing into memory can't fail.
+        let _ = redacted(case, trace).write_document(&mut document);
+        let told = CommandInput {
+            stdin: String::from_utf8_lossy(&document).into_owned(),
+            env: Vec::new(),
+        };
+        let span = assertion.span;
+        let printed = output(&check.command, told, span, case, folder, setup, stop)?;
+        let printed = redactor(setup)
+            .text(&String::from_utf8_lossy(&printed))
+            .into_owned();
+        let verdict = CommandVerdict::read(&printed).map_err(|reason| {
+            let program = check.command.first().map_or("", String::as_str);
+            let message = format!("`{program}` printed no verdict: {reason}");
+            Stop::could_not_run(
+                Diagnostic::error(codes::TEST_RUN, message)
+                    .at(&case.source, span)
+                    .with_note(format!("it printed: {}", cut(printed.trim(), LAST_WORDS)))
+                    .with_help("it must print JSON: {\"status\": \"pass\" or \"fail\", \"message\": \"why\"}"),
+            )
+        })?;
+        verdicts.insert(check.command.to_vec(), verdict);
+    }
+    Ok(verdicts)
+}
+
+/// What a command is told.
+struct CommandInput {
+    stdin: String,
+    /// Variables beside those that all live commands get.
+    env: Vec<(OsString, OsString)>,
+}
+
+fn redactor(setup: &Setup) -> Redactor {
+    Redactor::new(
+        setup
+            .live_environment
+            .iter()
+            .map(|(_, value)| value.to_string_lossy().into_owned())
+            .filter(|value| value.len() >= SHORTEST_SECRET),
+    )
+}
+
+/// Runs `command` in `folder`, and gives what it wrote onto its standard output.
+fn output(
+    command: &[String],
+    told: CommandInput,
+    span: Span,
+    case: &TestCase,
+    folder: &Path,
+    setup: &Setup,
+    stop: &CancellationToken,
+) -> Result<Vec<u8>, Stop> {
+    let failed =
+        |message: String| Diagnostic::error(codes::TEST_RUN, message).at(&case.source, span);
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     setup
         .policy
@@ -54,32 +167,17 @@ pub(super) fn run(
                     .with_help(refusal.help),
             )
         })?;
-    let scratch = tempfile::tempdir().map_err(|error| {
-        Stop::could_not_run(failed(format!(
-            "failed to create a place for its bundle: {}",
-            io_reason(&error)
-        )))
-    })?;
-    let bundle = scratch.path().join("bundle.json");
-    let mut env = setup.live_environment.clone();
-    env.push((BUNDLE.into(), bundle.clone().into()));
     let (program, args) = command
         .split_first()
         .ok_or_else(|| Stop::invalid(failed("the command is empty".to_owned())))?;
+    let mut env = setup.live_environment.clone();
+    env.extend(told.env);
     let spec = ProcessSpec {
         program: program.into(),
         args: args.iter().map(OsString::from).collect(),
         env,
         cwd: Some(folder.to_owned()),
     };
-    let redactor = Redactor::new(
-        setup
-            .live_environment
-            .iter()
-            .map(|(_, value)| value.to_string_lossy().into_owned())
-            .filter(|value| value.len() >= SHORTEST_SECRET),
-    );
-    let input = scenario(&case.context).to_string();
     let ended = played::block_on(async {
         let mut group = match ProcessGroup::spawn(&spec, &setup.environment) {
             Ok(group) => group,
@@ -87,7 +185,7 @@ pub(super) fn run(
         };
         let ended = tokio::select! {
             biased;
-            ended = attend(&mut group, input) => ended,
+            ended = attend(&mut group, told.stdin) => ended,
             () = stop.cancelled() => Ended::Interrupted,
             () = tokio::time::sleep(setup.timeout) => Ended::TooLate,
         };
@@ -115,44 +213,23 @@ pub(super) fn run(
             return Err(Stop::could_not_run(failed(message)));
         }
     };
-    if !status.success() {
-        let how = match (status.code(), status.signal()) {
-            (Some(code), _) => format!("exit code {code}"),
-            (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => status.to_string(),
-        };
-        let mut error = failed(format!("`{program}` exited with {how}"));
-        let words = redactor
-            .text(&String::from_utf8_lossy(&stderr))
-            .into_owned();
-        if !words.trim().is_empty() {
-            error = error.with_note(format!("its last output: {}", words.trim()));
-        }
-        return Err(Stop::could_not_run(error.with_help(
-            "a command that produced a bundle must exit with code 0, whatever the agent did",
-        )));
+    if status.success() {
+        return Ok(stdout);
     }
-    let (bytes, name) = match std::fs::metadata(&bundle) {
-        Ok(metadata) if metadata.len() > 0 => {
-            let name = format!("${BUNDLE} of `{}`", case.id);
-            let source = text_file::read(&bundle, &name)
-                .map_err(|error| Stop::could_not_run(error.at(&case.source, span)))?;
-            (source.text().as_bytes().to_vec(), name)
-        }
-        _ => (stdout, format!("<stdout of `{}`>", case.id)),
+    let how = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
     };
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        let error = failed(format!("`{program}` succeeded but produced no bundle")).with_help(
-            format!("it must write a replay bundle to the file named by ${BUNDLE}, or to stdout"),
-        );
-        return Err(Stop::could_not_run(error));
+    let mut error = failed(format!("`{program}` exited with {how}"));
+    let stderr = String::from_utf8_lossy(&stderr);
+    let words = redactor(setup).text(&stderr).into_owned();
+    if !words.trim().is_empty() {
+        error = error.with_note(format!("its last output: {}", words.trim()));
     }
-    let source = text_file::decode(bytes, &name, &name)
-        .map_err(|error| Stop::could_not_run(error.at(&case.source, span)))?;
-    Ok(match redactor.finds(source.text()) {
-        true => SourceFile::new(name, redactor.text(source.text())),
-        false => source,
-    })
+    Err(Stop::could_not_run(error.with_help(
+        "it must exit with code 0, whatever it found or the agent did",
+    )))
 }
 
 enum Ended {

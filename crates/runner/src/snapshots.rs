@@ -1,22 +1,23 @@
-//! The stored traces that a case compares its own with, and their replacement.
+//! What a case is judged with beside its trace: stored traces, which may be replaced, and what commands say.
 
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
 use cuecard_judge::model::{Assertion, AssertionCheck, TestCase};
-use cuecard_judge::{self as assertions, Outcome, Snapshot, Snapshots, stable};
+use cuecard_judge::{self as assertions, Beside, Outcome, Snapshot, stable};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Text;
 use cuecard_trace::Trace;
+use tokio_util::sync::CancellationToken;
 
 use super::sources::joined;
-use super::{Setup, Stop};
+use super::{Setup, Stop, live};
 use cuecard_runtime::text_file::io_reason;
 
 /// What the traces of a case are compared with.
 pub(super) struct Stored {
-    snapshots: Snapshots,
+    beside: Beside,
     /// Files that were written.
     pub updated: Vec<String>,
 }
@@ -24,23 +25,24 @@ pub(super) struct Stored {
 impl Stored {
     /// Judges the assertions of the case.
     pub(super) fn judge(&self, case: &TestCase, trace: &Trace) -> Vec<Outcome> {
-        assertions::judge_with(case, trace, &self.snapshots)
+        assertions::judge_with(case, trace, &self.beside)
     }
 }
 
-/// Reads the traces that `case` names, or replaces them by `trace` if they are to `update`.
+/// Reads the traces that `case` names, or replaces them by `trace` if they are to `update`, and runs its commands.
 pub(super) fn prepare(
     case: &TestCase,
     folder: &Path,
     trace: &Trace,
     setup: &Setup,
     update: bool,
+    stop: &CancellationToken,
 ) -> Result<Stored, Stop> {
     let mut stored = Stored {
-        snapshots: Snapshots::new(),
+        beside: Beside::default(),
         updated: Vec::new(),
     };
-    for assertion in &case.assertions {
+    for assertion in case.each_assertion() {
         let AssertionCheck::TraceSnapshot(snapshot) = &assertion.check else {
             continue;
         };
@@ -50,9 +52,10 @@ pub(super) fn prepare(
             stored.updated.push(path.display().to_string());
         }
         if let Some(snapshot) = read(&path) {
-            stored.snapshots.insert(file.to_owned(), snapshot);
+            stored.beside.snapshots.insert(file.to_owned(), snapshot);
         }
     }
+    stored.beside.verdicts = live::verdicts(case, trace, folder, setup, stop)?;
     Ok(stored)
 }
 

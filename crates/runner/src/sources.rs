@@ -19,6 +19,7 @@ use super::{Setup, Stop, live, played};
 use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_runtime::timelines::read_timeline;
 use cuecard_timeline::format::Symbols;
+use cuecard_workspace::search::{Limits, glob, split_absolute};
 
 /// So much of a trace is asked of the file system in one go, in bytes.
 const READ_AT_ONCE: usize = 256 << 10;
@@ -54,7 +55,13 @@ pub(super) fn record(
         TraceInput::TraceFile { file, span } => trace_file(case, folder, file, *span),
         TraceInput::Transcript { file, format, span } => {
             let source = read(case, folder, file, *span)?;
-            recorded(import::transcript(&source, *format))
+            let format = format.or_else(|| import::detect(&source)).ok_or_else(|| {
+                let message = "the format of this file can't be told from its content";
+                let error = Diagnostic::error(codes::FILE_KIND, message).at(&case.source, *span);
+                let help = "say which it is: `format: atif`, `otlp`, `claude-code` or `codex`";
+                Stop::could_not_run(error.with_help(help))
+            })?;
+            recorded(import::transcript(&source, format))
         }
         TraceInput::Play {
             file,
@@ -68,6 +75,54 @@ pub(super) fn record(
             played::play(source, variables, case, setup, stop)
         }
     }
+}
+
+/// The case for each recording, if it names several by a pattern; else itself.
+pub(super) fn each_run(mut case: TestCase, folder: &Path) -> Result<Vec<TestCase>, Diagnostic> {
+    let source = case.source.clone();
+    let Some((file, span)) = case.input.recorded_file() else {
+        return Ok(vec![case]);
+    };
+    let pattern = file.to_string_lossy().into_owned();
+    if !pattern.contains(['*', '?', '[', '{']) || joined(folder, file).exists() {
+        return Ok(vec![case]);
+    }
+    let failed = |message: String| Diagnostic::error(codes::FILE_READ, message).at(&source, span);
+    let (root, below) = match split_absolute(&pattern) {
+        Some((root, below)) => (root, below),
+        None => (
+            folder.to_owned(),
+            pattern.strip_prefix("./").unwrap_or(&pattern),
+        ),
+    };
+    let root = std::path::absolute(&root).unwrap_or(root);
+    let found =
+        glob(&root, below, &Limits::default()).map_err(|error| failed(error.to_string()))?;
+    let mut runs = found.files;
+    runs.sort_unstable();
+    if runs.is_empty() {
+        let message = format!("no file matches `{pattern}`");
+        return Err(failed(message).with_help("it is looked for in the folder of the test"));
+    }
+    let cases = runs.into_iter().map(|run| {
+        let path = Path::new(&run);
+        let path = path.strip_prefix(&root).unwrap_or(path);
+        let name = path.with_extension("").to_string_lossy().replace('/', "-");
+        let mut one = case.clone();
+        one.title = match one.title == one.id {
+            true => format!("{}.{name}", one.id),
+            false => format!("{}: {name}", one.title),
+        };
+        one.id = format!("{}.{name}", one.id);
+        if let Some((file, _)) = one.input.recorded_file() {
+            *file = match pattern.starts_with('/') {
+                true => root.join(path),
+                false => path.to_owned(),
+            };
+        }
+        one
+    });
+    Ok(cases.collect())
 }
 
 /// Why steps can't be played, whatever the arguments are.
@@ -86,6 +141,17 @@ pub fn errors_of(source: &SourceFile) -> Vec<Diagnostic> {
 
 /// What is wrong with the files that the trace of `case` comes from. A recording may be made later.
 pub(crate) fn check_input(case: &TestCase, folder: &Path) -> Vec<Diagnostic> {
+    match each_run(case.clone(), folder) {
+        Ok(cases) if cases.len() > 1 => {
+            let cases = cases.iter();
+            return cases.flat_map(|case| check_input(case, folder)).collect();
+        }
+        Ok(_) => {}
+        Err(mut none) => {
+            none.severity = Severity::Warning;
+            return vec![none];
+        }
+    }
     let whole = |file: &PathBuf, span: &Span| read(case, folder, file, *span);
     let found = match &case.input {
         TraceInput::Live { .. } => return Vec::new(),
@@ -176,7 +242,7 @@ fn recorded(imported: Imported) -> Result<Recorded, Stop> {
     );
     Ok(Recorded {
         trace,
-        offered: Vec::new(),
+        offered: imported.tools,
         warnings: imported.diagnostics,
         failure: None,
     })

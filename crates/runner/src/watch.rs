@@ -191,7 +191,18 @@ impl WatchedFile {
 /// The files besides its own that a test depends on, whether they are there or not.
 fn dependencies(file: &TestFile) -> Vec<PathBuf> {
     match read_case(file) {
-        CaseFile::Case(case, _) => of_case(&case, folder_of(&file.path)),
+        CaseFile::Cases(cases, _) => {
+            let folder = folder_of(&file.path);
+            let files = cases.iter().flat_map(|case| of_case(case, folder));
+            let files: BTreeSet<PathBuf> = files.collect();
+            // A new recording changes the folder that it is in.
+            let folders = files.iter().filter_map(|file| file.parent());
+            let folders: BTreeSet<PathBuf> = match cases.len() {
+                0 | 1 => BTreeSet::new(),
+                _ => folders.map(Path::to_owned).collect(),
+            };
+            files.into_iter().chain(folders).collect()
+        }
         CaseFile::Scenario(_) | CaseFile::Invalid(_) => Vec::new(),
     }
 }

@@ -67,20 +67,27 @@ pub async fn run(
         }
     }
     drop(sender);
-    let mut waiting: BTreeMap<usize, Option<Judged>> = BTreeMap::new();
+    // What came of each file, and nothing once that is all.
+    let mut waiting: BTreeMap<usize, Vec<Option<Judged>>> = BTreeMap::new();
     let mut next = 0;
     let mut flow = ControlFlow::Continue(());
     while let Some((idx, judged)) = receiver.recv().await {
-        waiting.insert(idx, judged);
+        waiting.entry(idx).or_default().push(judged);
         while flow.is_continue() {
             let Some(judged) = waiting.remove(&next) else {
                 break;
             };
+            let is_over = judged.last().is_some_and(Option::is_none);
+            for judged in judged.into_iter().flatten() {
+                if flow.is_continue() {
+                    flow = tell(judged);
+                }
+            }
+            if !is_over {
+                break;
+            }
             next += 1;
             shared.has_told(next);
-            if let Some(judged) = judged {
-                flow = tell(judged);
-            }
         }
         if flow.is_break() {
             stop.cancel();
@@ -88,7 +95,7 @@ pub async fn run(
         }
     }
     // After an interruption some cases are missing between others.
-    for judged in waiting.into_values().flatten() {
+    for judged in waiting.into_values().flatten().flatten() {
         if flow.is_continue() {
             flow = tell(judged);
         }
@@ -120,13 +127,18 @@ impl Shared {
                 return;
             };
             self.wait_for(idx);
+            // Whoever receives is there until all threads have ended.
+            let tell = |judged| drop(results.send((idx, judged)));
             let judged = catch_unwind(AssertUnwindSafe(|| {
-                case::judge(file, &self.selection, &self.setup, &self.stop)
+                let (selection, setup) = (&self.selection, &self.setup);
+                case::judge(file, selection, setup, &self.stop, |judged| {
+                    tell(Some(judged));
+                });
             }));
-            let judged = judged.unwrap_or_else(|_| Some(panicked(file, &self.setup)));
-            if results.send((idx, judged)).is_err() {
-                return;
+            if judged.is_err() {
+                tell(Some(panicked(file, &self.setup)));
             }
+            tell(None);
         }
     }
 

@@ -620,6 +620,7 @@ impl BrowserBridge {
                 codes::BROWSER_COVERED,
                 format!("the element is covered by {by}"),
             )
+            .help("before it, click what takes that away; with `optional: true`, if it is not always there")
         } else {
             error
         };

@@ -364,6 +364,17 @@ impl LiveStage {
                 has_moved = false;
             }
         }
+        // At its end, a page may be loading more.
+        while !deadline.is_over() {
+            tokio::time::sleep(BETWEEN).await;
+            if self.bridge.search(SearchMove::Down).await? {
+                self.settled(before, WaitPolicy::Whole, false).await?;
+            }
+            scene = self.peek().await?;
+            if let Some(performed) = self.arrive(deed, targets, &scene, before).await? {
+                return Ok(performed);
+            }
+        }
         let nearest = targets.find(self.finder(&scene)).nearest;
         let message = "element not found, even after scrolling through the page";
         let failure = Failure::new(codes::BROWSER_NOT_FOUND, message).among(nearest);

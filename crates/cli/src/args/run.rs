@@ -177,7 +177,7 @@ pub(crate) struct ParityArgs {
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The run: last, its id, or its directory
+    /// The run: last, its id, its directory, or a file with a trace or a transcript
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// Print the screen as it was after this many seconds, instead of showing the run

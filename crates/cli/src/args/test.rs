@@ -39,6 +39,12 @@ pub(crate) struct TestArgs {
     #[arg(long, help_heading = "Selection")]
     pub list: bool,
 
+    /// Draft a test of a recorded run: a trace, a transcript, or a replay bundle
+    ///
+    /// The draft is written beside the recording, as NAME.test.yaml.
+    #[arg(long, help_heading = "Selection", conflicts_with_all = ["list", "watch", "update", "mutate", "reports", "out", "shard"])]
+    pub init: bool,
+
     /// Number of tests to run at the same time [default: number of cores]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
@@ -112,7 +118,7 @@ pub(crate) struct TestArgs {
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The first input: a trace, a result of `cuecard test`, or a run directory
+    /// The first input: a trace, a transcript, a result of `cuecard test`, or a run directory
     pub first: PathBuf,
     /// The second input, of the same kind
     pub second: PathBuf,

@@ -1,26 +1,24 @@
-//! `cuecard diff`: how two traces, or the results of two runs of tests, differ by meaning.
+//! `cuecard diff`: how two runs, or the results of two runs of tests, differ by meaning.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use cuecard_judge::compare::{Results, compare};
 use cuecard_report::{comparison_json, comparison_terminal};
+use cuecard_runner::RecordedRun;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, Redactor};
-use cuecard_trace::Trace;
 
 use crate::args::DiffArgs;
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::{read_source, unreadable};
+use crate::inputs::read_source;
 
 /// Counts follow from the calls; times and tokens differ from run to run.
 const FOLLOWS: &str = "/metrics";
 
 /// What can be compared.
 enum Recorded {
-    Trace(Box<Trace>),
+    Run(Box<RecordedRun>),
     Results(Results),
 }
 
@@ -40,13 +38,12 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode, Stop> 
     );
     let style = output.stdout;
     let (text, document, is_same) = match (&first, &second) {
-        (Recorded::Trace(old), Recorded::Trace(new)) => {
-            for (trace, name) in [(old, &names.0), (new, &names.1)] {
-                output.diagnostics(trace.unfinished(name).as_slice());
-            }
+        (Recorded::Run(old), Recorded::Run(new)) => {
+            output.diagnostics(&old.warnings);
+            output.diagnostics(&new.warnings);
             let mut ignore = args.ignore.clone();
             ignore.push(FOLLOWS.to_owned());
-            let comparison = compare(old, new, &ignore);
+            let comparison = compare(&old.trace, &new.trace, &ignore);
             (
                 comparison_terminal::traces(style, &names.0, &names.1, &comparison),
                 comparison_json::traces(&names.0, &names.1, &comparison),
@@ -63,7 +60,7 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode, Stop> 
         }
         _ => {
             let kind = |recorded: &Recorded| match recorded {
-                Recorded::Trace(_) => "a trace",
+                Recorded::Run(_) => "a run",
                 Recorded::Results(_) => "a test result",
             };
             let message = format!(
@@ -73,7 +70,7 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode, Stop> 
                 names.1,
                 kind(&second)
             );
-            let help = "compare two traces, or two results written by `cuecard test --output`";
+            let help = "compare two runs, or two results written by `cuecard test --output`";
             return Err(Stop::refused(codes::FILE_KIND, message, help));
         }
     };
@@ -92,22 +89,11 @@ fn read(path: &Path) -> Result<Recorded, Stop> {
         false => path.to_owned(),
     };
     let name = file.display().to_string();
-    let opened = File::open(&file).map_err(|error| {
-        let exit = match error.kind() {
-            std::io::ErrorKind::NotFound => ExitCode::Invalid,
-            _ => ExitCode::CouldNotRun,
-        };
-        Stop::new(unreadable(&file, &error), exit)
-    })?;
-    if !opened.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        let message = format!("`{name}` can't be read: it is not a file");
-        return Err(Stop::invalid(Diagnostic::error(codes::FILE_READ, message)));
-    }
-    let error = match Trace::read(BufReader::with_capacity(64 << 10, opened)) {
-        Ok(trace) => return Ok(Recorded::Trace(Box::new(trace))),
+    let error = match RecordedRun::read(&file) {
+        Ok(run) => return Ok(Recorded::Run(Box::new(run))),
         Err(error) => error,
     };
-    // What is no trace may be a result; only a small file is.
+    // What is no run may be a result; only a small file is.
     let document = read_source(&file)
         .ok()
         .and_then(|source| serde_json::from_str::<Json>(source.text()).ok());
@@ -119,12 +105,7 @@ fn read(path: &Path) -> Result<Recorded, Stop> {
             })?;
             Ok(Recorded::Results(results))
         }
-        Some(document) if document.get("trace_id").is_none() => {
-            let message = format!("`{name}` is neither a trace nor a test result");
-            let help = "`cuecard play` writes traces to .cuecard/runs/, and `cuecard test --output DIR` writes traces and results";
-            Err(Stop::refused(codes::FILE_KIND, message, help))
-        }
-        _ => Err(Stop::invalid(error.diagnostic(&name))),
+        _ => Err(Stop::invalid(error)),
     }
 }
 

@@ -5,11 +5,13 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cuecard_runner::RecordedRun;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::printable;
 use cuecard_terminal::{Recording, Screen, View, ViewEvent, Viewer, ViewerKey};
 use cuecard_timeline::model::TerminalConfig;
 use cuecard_trace::{Event, EventData, StepStatus};
+use jiff::Timestamp;
 
 use super::runs::{described, find, started_at};
 use crate::args::ShowArgs;
@@ -33,8 +35,13 @@ struct FinishedRun {
 }
 
 pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<ExitCode, Stop> {
-    let folder = find(&args.runs.run_dir, &args.run, |_, _| true).map_err(Stop::invalid)?;
-    let run = read(&folder).map_err(Stop::invalid)?;
+    let run = match Path::new(&args.run) {
+        file if file.is_file() => recorded(file).map_err(Stop::invalid)?,
+        _ => {
+            let folder = find(&args.runs.run_dir, &args.run, |_, _| true);
+            read(&folder.map_err(Stop::invalid)?).map_err(Stop::invalid)?
+        }
+    };
     context.output.diagnostics(&run.doubts);
     if let Some(seconds) = args.at {
         let at = Duration::try_from_secs_f64(seconds);
@@ -84,6 +91,33 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<ExitCode, Stop> 
     Ok(ExitCode::Passed)
 }
 
+/// A run that a file tells of.
+fn recorded(file: &Path) -> Result<FinishedRun, Vec<Diagnostic>> {
+    let run = RecordedRun::read(file)?;
+    let first = run.trace.events.first().map(|event| event.ts);
+    Ok(FinishedRun {
+        folder: file.to_owned(),
+        events: shown(&run.trace.events, first),
+        recording: None,
+        doubts: run.warnings,
+    })
+}
+
+/// Events as the viewer shows them, with the time since the start.
+fn shown(events: &[Event], started: Option<Timestamp>) -> Vec<ViewEvent> {
+    let seen = events.iter().filter(|event| !is_debug(&event.data));
+    let shown = seen.map(|event| {
+        let at = started.map(|started| event.ts.duration_since(started));
+        let at = at.and_then(|at| Duration::try_from(at).ok());
+        ViewEvent {
+            at: at.unwrap_or_default(),
+            what: in_words(event),
+            holds: holds(&event.data),
+        }
+    });
+    shown.collect()
+}
+
 fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
     let path = folder.join("trace.jsonl");
     let trace = fs::read_to_string(&path).map_err(|error| inputs::unreadable(&path, &error))?;
@@ -115,16 +149,6 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
     }
     let first = events.first().map(|event| event.ts);
     let started = started_at(&described(folder)).or(first);
-    let seen = events.iter().filter(|event| !is_debug(&event.data));
-    let shown = seen.map(|event| {
-        let at = started.map(|started| event.ts.duration_since(started));
-        let at = at.and_then(|at| Duration::try_from(at).ok());
-        ViewEvent {
-            at: at.unwrap_or_default(),
-            what: in_words(event),
-            holds: holds(&event.data),
-        }
-    });
     let cast = fs::read(folder.join("terminal.cast")).ok();
     let cast = cast.map(|cast| String::from_utf8_lossy(&cast).into_owned());
     let recording = cast.as_deref().and_then(Recording::read);
@@ -140,7 +164,7 @@ fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
     }
     Ok(FinishedRun {
         folder: folder.to_owned(),
-        events: shown.collect(),
+        events: shown(&events, started),
         recording,
         doubts,
     })

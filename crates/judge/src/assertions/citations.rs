@@ -19,7 +19,7 @@ use crate::test_case::Params;
 use crate::text::{
     attributions, blank, dois, domains, emails, excerpt, fold, host_of, normal_url, urls, words,
 };
-use crate::{Finding, View};
+use crate::{Finding, Verdict, View};
 use cuecard_source::value::Json;
 use cuecard_trace::EventData;
 
@@ -76,6 +76,8 @@ impl Assert for NoFabricatedSourceOrCitation {
                 cited.add("source", &name, facts.has_speaker(&name));
             }
         }
+        listed(&output, &facts, &mut cited);
+        linked(&output, &facts, &mut cited);
         works(&output, &facts, &sources, &mut cited);
         markers(&output, &facts, &sources, &mut cited);
         for pattern in self.citation_patterns.iter() {
@@ -105,6 +107,8 @@ struct Cited {
     all: BTreeMap<(&'static str, String), bool>,
     /// In the order of the output.
     missing: Vec<(&'static str, String)>,
+    /// Names of which nobody can tell whether they are sources, and that are nowhere.
+    unknown: Vec<String>,
 }
 
 impl Cited {
@@ -139,8 +143,23 @@ fn addresses(output: &str, facts: &Facts, cited: &mut Cited) {
             cited.add("doi", doi, facts.has_text(doi));
         }
     }
-    for (_, domain) in domains(&prose) {
-        cited.add("domain", domain, facts.has_host(domain));
+    for (range, domain) in domains(&prose) {
+        // `example.com/page` is an address without its beginning.
+        let rest = &output[range.end..];
+        let is_end = |sign: char| sign.is_whitespace() || "\"'`<>()[]{}|,;*".contains(sign);
+        let path = rest.split(is_end).next().unwrap_or_default();
+        let path = path.trim_end_matches(['.', ':', '!', '?']);
+        match path.len() > 1 && path.starts_with('/') {
+            true => {
+                let address = format!("{domain}{path}");
+                cited.add(
+                    "url",
+                    &address,
+                    facts.has_url(&format!("https://{address}")),
+                );
+            }
+            false => cited.add("domain", domain, facts.has_host(domain)),
+        }
     }
     for (_, email) in emails {
         cited.add("email", email, facts.has_text(email));
@@ -160,6 +179,64 @@ fn addresses(output: &str, facts: &Facts, cited: &mut Cited) {
                 is_there,
             );
         }
+    }
+}
+
+/// Every name of a list of sources in a line: `Sources: Reuters, AP and Bloomberg`.
+fn listed(output: &str, facts: &Facts, cited: &mut Cited) {
+    static LIST: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?im)(?:^|[\s(*_])(?:sources?|references?|quellen?|fuentes?|fonti|credits?)[*_]*\s?[:：][*_]*\s+(?P<list>[^\n]+)$")
+            .expect("a fixed pattern")
+    });
+    static APART: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\s*[,;&/|·•)]\s*|\s+(?:and|und|et|y|e|or)\s+").expect("a fixed pattern")
+    });
+    for list in LIST.captures_iter(output) {
+        let list = &list["list"];
+        let prose = blank(list, urls(list).into_iter().map(|(range, _)| range));
+        // What follows a full stop is another sentence.
+        let end = prose.find(". ").unwrap_or(prose.len());
+        for item in APART.split(&prose[..end]) {
+            let name = item.trim_matches(|sign: char| !sign.is_alphanumeric());
+            let is_name = name.starts_with(char::is_uppercase) && words(name).count() <= 4;
+            if is_name && domains(name).is_empty() {
+                cited.add("source", name, facts.has_speaker(name));
+            }
+        }
+    }
+}
+
+/// Names as the text of a link, and in brackets at the end of a sentence: nobody can tell whether they are sources.
+fn linked(output: &str, facts: &Facts, cited: &mut Cited) {
+    static LINK: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\[(?P<name>[^\[\]\n]{2,60})\]\((?P<url>https?://[^\s()]+)\)")
+            .expect("a fixed pattern")
+    });
+    static BRACKETS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)\((?P<name>\p{Lu}\p{Ll}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]+){0,3})\)(?:[.!]|$)")
+            .expect("a fixed pattern")
+    });
+    let is_name = |name: &str| {
+        let mut named = words(name).filter(|word| !is_function_word(&word.text.to_lowercase()));
+        words(name).count() <= 3
+            && named.next().is_some()
+            && named.all(|word| word.text.starts_with(char::is_uppercase))
+            && name.starts_with(char::is_uppercase)
+    };
+    let mut look = |name: &str, url: &str| {
+        let host: String = host_of(url).chars().filter(|sign| *sign != '-').collect();
+        let joined = words(name)
+            .map(|word| word.text.to_lowercase())
+            .collect::<String>();
+        if is_name(name) && !facts.has_speaker(name) && !host.contains(&joined) {
+            cited.unknown.push(name.to_owned());
+        }
+    };
+    for link in LINK.captures_iter(output) {
+        look(&link["name"], &link["url"]);
+    }
+    for brackets in BRACKETS.captures_iter(output) {
+        look(&brackets["name"], "");
     }
 }
 
@@ -380,7 +457,7 @@ fn finding(
     view: &View<'_>,
     allowed: &[ToolPattern],
 ) -> Finding {
-    if cited.all.is_empty() {
+    if cited.all.is_empty() && cited.unknown.is_empty() {
         return Finding::holds("the output cites nothing").vacuous();
     }
     let tools = tools_that_count(allowed);
@@ -397,6 +474,13 @@ fn finding(
         "fabricated": missing,
         "fabricated_total": cited.missing.len(),
     });
+    if let (true, Some(name)) = (cited.missing.is_empty(), cited.unknown.first()) {
+        let message = format!("`{name}` may be a source, and is in no result of {tools}");
+        return Finding::new(Verdict::Undecided, message)
+            .observed(observed)
+            .refs(results)
+            .help("name it in the answer only if a tool returned it");
+    }
     if cited.missing.is_empty() {
         let count = cited.all.len();
         return Finding::holds(format!("all {count} citations refer to results of {tools}"))

@@ -4,6 +4,8 @@
 pub mod parts;
 
 pub mod citations;
+pub mod combined;
+pub mod command;
 pub mod format;
 pub mod graceful;
 pub mod grounded;
@@ -60,6 +62,16 @@ pub(crate) trait Assert: DeserializeOwned + JsonSchema + Into<AssertionCheck> {
     /// Returns the patterns that [`Assert::break_trace`] can't meet, since it knows no text that they match.
     fn unmet(&self) -> Vec<&TextPattern> {
         Vec::new()
+    }
+
+    /// Returns the assertions that it is around.
+    fn parts(&self) -> &[Assertion] {
+        &[]
+    }
+
+    /// Returns the same to be changed.
+    fn parts_mut(&mut self) -> &mut [Assertion] {
+        &mut []
     }
 }
 
@@ -144,6 +156,15 @@ macro_rules! assertions {
             pub(crate) fn unmet(&self) -> Vec<&TextPattern> {
                 match self { $(Self::$name(check) => check.unmet(),)* }
             }
+
+            /// The assertions that it is around.
+            pub fn parts(&self) -> &[Assertion] {
+                match self { $(Self::$name(check) => check.parts(),)* }
+            }
+
+            fn parts_mut(&mut self) -> &mut [Assertion] {
+                match self { $(Self::$name(check) => check.parts_mut(),)* }
+            }
         }
     };
 }
@@ -179,12 +200,37 @@ assertions! {
     player_checks::Git,
     player_checks::ExitCode,
     player_checks::Screen,
+    command::Command,
+    combined::AnyOf,
+    combined::AllOf,
+    combined::Not,
 }
 
 impl AssertionCheck {
     /// Whether it forbids calls, and must know which tools there are to say that one is unknown.
     pub fn forbids_calls(&self) -> bool {
         self.watches(Mutation::CallForbidden)
+            || self.parts().iter().any(|part| part.check.forbids_calls())
+    }
+}
+
+impl Assertion {
+    /// The assertion and all that it is around.
+    pub fn each(&self) -> impl Iterator<Item = &Self> {
+        let mut open = vec![self];
+        std::iter::from_fn(move || {
+            let next = open.pop()?;
+            open.extend(next.check.parts().iter().rev());
+            Some(next)
+        })
+    }
+
+    /// Changes the assertion and all that it is around.
+    pub(crate) fn change(&mut self, how: &impl Fn(&mut AssertionCheck)) {
+        how(&mut self.check);
+        for part in self.check.parts_mut() {
+            part.change(how);
+        }
     }
 }
 

@@ -79,6 +79,26 @@ parts! {
         });
         Some(groups.flatten().collect())
     };
+    /// Program and arguments: a list, so that no shell is needed to take it apart.
+    pub CommandLine(Vec<String>) as [String], { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+        |reader, node, pointer| {
+            let what = key_of(pointer);
+            let Some(items) = node.as_array() else {
+                reader.wrong_type(node, pointer, &what, "a list of a program and its arguments");
+                return None;
+            };
+            let words = items.iter().enumerate().map(|(idx, item)| {
+                let text = reader.text_of(item, &format!("{pointer}/{idx}"), "an argument")?;
+                Some(text.to_owned())
+            });
+            let words: Vec<String> = words.collect::<Option<_>>()?;
+            if words.first().is_none_or(|program| program.trim().is_empty()) {
+                let message = format!("{what} is not a valid program");
+                reader.error_at(codes::CASE_FIELD_VALUE, node.span, pointer, message);
+                return None;
+            }
+            Some(words)
+        };
     /// A part of something, from 0 to 1.
     pub Share(f64) as f64, { "type": "number", "minimum": 0, "maximum": 1 },
         |reader, node, pointer| number(reader, node, pointer, 1.0);
@@ -255,7 +275,7 @@ impl Selector {
 }
 
 /// The key that a pointer ends with, as a message calls it.
-fn key_of(pointer: &str) -> String {
+pub(crate) fn key_of(pointer: &str) -> String {
     let key = pointer.rsplit('/').next().unwrap_or_default();
     format!("`{}`", cut(key, 60))
 }

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::Verdict::{Fails, Holds};
     use crate::samples::{Events, assertion, case};
-    use crate::{OutcomeStatus, judge_with};
+    use crate::{Beside, OutcomeStatus, judge_with};
     use cuecard_trace::{Log, TraceWriter};
 
     fn compared(stored: &Trace, new: &Trace, ignore: &[&str]) -> Finding {
@@ -248,8 +248,9 @@ mod tests {
             "s.json".to_owned(),
             Snapshot::Stored(Box::new(stored.clone())),
         )]);
+        let beside = snapshots.into();
         let case = case();
-        let view = View::new(&case, new).with_snapshots(&snapshots);
+        let view = View::new(&case, new).with(&beside);
         let check = TraceSnapshot {
             file: "s.json".into(),
             ignore: crate::trials::texts(ignore),
@@ -448,13 +449,13 @@ mod tests {
         })];
         let files: Vec<&str> = crate::snapshot_files(&case).collect();
         assert_eq!(files, ["s.json"]);
-        let outcomes = judge_with(&case, &run(), &Snapshots::new());
+        let outcomes = judge_with(&case, &run(), &Beside::default());
         assert_eq!(outcomes[0].status, OutcomeStatus::Fail);
         assert_eq!(outcomes[0].message, "stored trace `s.json` not found");
         let broken =
             Snapshots::from([("s.json".into(), Snapshot::Unreadable("line 1: bad".into()))]);
         assert_eq!(
-            judge_with(&case, &run(), &broken)[0].message,
+            judge_with(&case, &run(), &broken.into())[0].message,
             "the stored trace `s.json` can't be read: line 1: bad"
         );
     }

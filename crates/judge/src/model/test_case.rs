@@ -50,12 +50,19 @@ impl TestCase {
         asked.is_empty() || asked.iter().any(|tag| self.tags.contains(tag))
     }
 
+    /// All assertions, also those within others.
+    pub fn each_assertion(&self) -> impl Iterator<Item = &Assertion> {
+        self.assertions.iter().flat_map(Assertion::each)
+    }
+
     /// Says what becomes of claims that are neither supported nor refuted, whatever the assertions say.
     pub fn set_unproven(&mut self, unproven: Unproven) {
         for assertion in &mut self.assertions {
-            if let AssertionCheck::ClaimsSupportedByFixtures(claims) = &mut assertion.check {
-                claims.unproven = unproven;
-            }
+            assertion.change(&|check| {
+                if let AssertionCheck::ClaimsSupportedByFixtures(claims) = check {
+                    claims.unproven = unproven;
+                }
+            });
         }
     }
 }
@@ -97,11 +104,23 @@ pub enum TraceInput {
     Transcript {
         /// `transcript`.
         file: PathBuf,
-        /// `format`.
-        format: TranscriptFormat,
+        /// `format`; what its content looks like if absent.
+        format: Option<TranscriptFormat>,
         /// Where the file is named.
         span: Span,
     },
+}
+
+impl TraceInput {
+    /// The file of a recording, as written.
+    pub fn recorded_file(&mut self) -> Option<(&mut PathBuf, Span)> {
+        match self {
+            Self::ReplayBundle { file, span }
+            | Self::TraceFile { file, span }
+            | Self::Transcript { file, span, .. } => Some((file, *span)),
+            Self::Live { .. } | Self::Play { .. } => None,
+        }
+    }
 }
 
 /// The situation of the agent.

@@ -187,7 +187,7 @@ fn credentials_of_what_others_recorded_are_gone_from_trace_and_result() {
     let mut foreign = case(&[]);
     foreign.input = TraceInput::Transcript {
         file: PathBuf::from("s.jsonl"),
-        format: cuecard_trace::import::TranscriptFormat::ClaudeCode,
+        format: None,
         span: Span::default(),
     };
     let mut failed = outcome(OutcomeStatus::Fail);

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::assertions::parts::{Args, Value, parts};
+use crate::assertions::parts::{Args, CommandLine, Value, parts};
 use crate::model::{TraceInput, TranscriptFormat};
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Member, Node, NodeKind};
+use cuecard_source::json::{Member, Node};
 use cuecard_source::reader::{Object, Reader, either, first_character};
 
 /// Who made the trace.
@@ -44,8 +44,8 @@ pub(super) struct AdapterInput {
     replay_file: Option<FileName>,
     /// Program and arguments that produce a replay bundle.
     #[serde(default)]
-    #[schemars(with = "Command")]
-    command: Option<Command>,
+    #[schemars(with = "CommandLine")]
+    command: Option<CommandLine>,
     /// A tool-call scenario to play.
     #[serde(default)]
     #[schemars(with = "FileName")]
@@ -84,26 +84,6 @@ parts! {
         }
         Some(PathBuf::from(text))
     };
-    /// Program and arguments: a list, so that no shell is needed to take it apart.
-    pub(super) Command(Vec<String>) as [String], { "type": "array", "items": { "type": "string" }, "minItems": 1 },
-        |reader, node, pointer| {
-            let what = "`adapter_input.command`";
-            let NodeKind::Array(items) = &node.kind else {
-                reader.wrong_type(node, pointer, what, "a list of a program and its arguments");
-                return None;
-            };
-            let words = items.iter().enumerate().map(|(idx, item)| {
-                let text = reader.text_of(item, &format!("{pointer}/{idx}"), "an argument")?;
-                Some(text.to_owned())
-            });
-            let words: Vec<String> = words.collect::<Option<_>>()?;
-            if words.first().is_none_or(|program| program.trim().is_empty()) {
-                let message = format!("{what} is not a valid program");
-                reader.error_at(codes::CASE_FIELD_VALUE, node.span, pointer, message);
-                return None;
-            }
-            Some(words)
-        };
 }
 
 /// The keys that name a source, and what each goes with.
@@ -119,8 +99,8 @@ const SOURCES: [(&str, (Adapter, Option<Mode>)); 5] = [
 pub(super) fn choose(
     reader: &mut Reader<'_>,
     object: Object<'_>,
-    adapter: Adapter,
-    mode: Mode,
+    adapter: Option<Adapter>,
+    mode: Option<Mode>,
     input: AdapterInput,
 ) -> Option<TraceInput> {
     let node = object.get("adapter_input")?;
@@ -166,14 +146,11 @@ pub(super) fn choose(
             file: input.trace_file?.0,
             span,
         },
-        _ => {
-            reader.required(below, "format", "a transcript", "format: claude-code");
-            TraceInput::Transcript {
-                file: input.transcript?.0,
-                format: input.format?,
-                span,
-            }
-        }
+        _ => TraceInput::Transcript {
+            file: input.transcript?.0,
+            format: input.format,
+            span,
+        },
     })
 }
 
@@ -183,20 +160,31 @@ fn member<'n>(node: &'n Node, key: &str) -> Option<&'n Member> {
     members.find(|member| member.key == key && !member.value.is_null())
 }
 
-/// The one key that names a source. Reports if there is none, another adapter's, or more than one.
+/// The one key that names a source. Reports if there is none, another adapter's, or more than one. What the test case
+/// doesn't say, the key does.
 fn source_key(
     reader: &mut Reader<'_>,
     below: Object<'_>,
-    adapter: Adapter,
-    mode: Mode,
+    adapter: Option<Adapter>,
+    mode: Option<Mode>,
 ) -> Option<&'static str> {
+    let mode = mode.or_else(|| adapter.map(|_| Mode::default()));
     let goes = |(of, in_mode): (Adapter, Option<Mode>)| {
-        of == adapter && in_mode.is_none_or(|in_mode| in_mode == mode)
+        adapter.is_none_or(|adapter| adapter == of)
+            && in_mode.zip(mode).is_none_or(|(of, mode)| of == mode)
     };
-    let with = |(of, in_mode): (Adapter, Option<Mode>), and: &str| match (of, in_mode) {
-        (Adapter::Nanoclaw, Some(Mode::Live)) => format!("`adapter: nanoclaw` {and} `mode: live`"),
-        (Adapter::Nanoclaw, _) => format!("`adapter: nanoclaw` {and} `mode: replay`"),
-        (Adapter::Cuecard, _) => "`adapter: cuecard`".to_owned(),
+    let named = |adapter: Option<Adapter>, mode: Option<Mode>, and: &str| {
+        let adapter = adapter.map(|adapter| match adapter {
+            Adapter::Nanoclaw => "`adapter: nanoclaw`",
+            Adapter::Cuecard => "`adapter: cuecard`",
+        });
+        let mode = mode.filter(|_| adapter != Some("`adapter: cuecard`"));
+        let mode = mode.map(|mode| match mode {
+            Mode::Live => "`mode: live`",
+            Mode::Replay => "`mode: replay`",
+        });
+        let words: Vec<&str> = adapter.into_iter().chain(mode).collect();
+        words.join(&format!(" {and} "))
     };
     let mut given = Vec::new();
     for (key, of) in SOURCES {
@@ -206,11 +194,11 @@ fn source_key(
         if !goes(of) {
             let message = format!(
                 "`{key}` can't be used with {}",
-                with((adapter, Some(mode)), "with")
+                named(adapter, mode, "with")
             );
             let pointer = below.child_pointer(key);
             let found = reader.error_at(codes::CASE_INPUT, member.key_span, &pointer, message);
-            found.help = Some(format!("it requires {}", with(of, "and")));
+            found.help = Some(format!("it requires {}", named(Some(of.0), of.1, "and")));
             return None;
         }
         given.push((key, member.key_span));

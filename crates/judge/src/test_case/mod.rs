@@ -9,7 +9,7 @@ mod schema;
 mod tests;
 
 pub use context::{FixtureKeys, Fixtures, MessageKeys, Messages, SchedulerContext, SchedulerKeys};
-pub(crate) use params::{ALWAYS, Params, read_params};
+pub(crate) use params::{ALWAYS, Params, read_params, read_part, read_parts};
 pub use read::{Reading, read};
 pub use schema::schema;
 

@@ -1,13 +1,17 @@
 //! Reads `assertions`: the struct of each type reads its parameters, and checks them.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::CODES;
 use super::context::Ids;
+use crate::assertions::combined::{AllOf, AnyOf, Not};
 use crate::assertions::parts::{
-    Pattern, Patterns, Regexes, Rules, Text, Texts, items, parts, patterns, regex,
+    Pattern, Patterns, Regexes, Rules, Text, Texts, items, key_of, parts, patterns, regex,
 };
+use crate::assertions::player_checks::{ExitCode, File, Git, Screen};
 use crate::assertions::{Assert, Assertion, Kind};
 use crate::model::{CAPABILITIES, Severity};
 use crate::values::is_nothing;
@@ -210,6 +214,8 @@ parts! {
     pub(super) Assertions(Vec<Assertion>) as [Assertion], {}, assertions;
     /// `type`.
     TypeName(()) as (), {}, |reader, node, pointer| kind(reader, node, pointer).map(|_| ());
+    /// What an entry is around, which its type reads.
+    Around(()) as (), {}, |_, _, _| Some(());
     /// An object.
     pub(super) AnyObject(()) as (), { "type": "object" }, |reader, node, pointer| {
         if node.as_object().is_none() {
@@ -223,14 +229,14 @@ parts! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "assertion")]
 pub(super) struct Entry {
-    /// Name of the assertion, unique in its test case.
-    id: Text,
+    /// Name of the assertion, unique in its test case (default: its type, with a number from the second on).
+    id: Option<Text>,
     /// What is asserted.
     #[allow(
         dead_code,
         reason = "it is looked up once more, since this one may stand for another"
     )]
-    r#type: TypeName,
+    r#type: Option<TypeName>,
     /// Whether it fails the test (default: critical) or only warns.
     severity: Option<Severity>,
     /// Capabilities that the trace must have; otherwise the assertion is skipped.
@@ -239,7 +245,22 @@ pub(super) struct Entry {
     /// The parameters of the type.
     #[allow(dead_code, reason = "they are read by the type")]
     params: Option<AnyObject>,
+    /// Assertions, one of which must hold.
+    #[allow(dead_code, reason = "it is read as a type")]
+    any_of: Option<Around>,
+    /// Assertions that must all hold.
+    #[allow(dead_code, reason = "it is read as a type")]
+    all_of: Option<Around>,
+    /// An assertion that must not hold.
+    #[allow(dead_code, reason = "it is read as a type")]
+    not: Option<Around>,
 }
+
+/// The types that are written as keys of their own, around other assertions.
+pub(super) const AROUND: [&str; 3] = [AnyOf::TYPE, AllOf::TYPE, Not::TYPE];
+
+/// What the player checks under the id of its assertion.
+const PLAYER_CHECKS: [&str; 4] = [File::TYPE, Git::TYPE, ExitCode::TYPE, Screen::TYPE];
 
 fn kind(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<&'static Kind> {
     let text = reader.text_of(node, pointer, "`type`")?;
@@ -266,10 +287,17 @@ fn assertions(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec
         let example = "assertions: [ { id: …, type: must_call_tool, params: { tool: … } } ]";
         diagnostic.help = Some(format!("write {example}"));
     }
+    Some(entries(reader, items, pointer))
+}
+
+/// Reads entries. One without an id is called as its type, with a number from the second on.
+fn entries(reader: &mut Reader<'_>, items: &[Node], pointer: &str) -> Vec<Assertion> {
+    let given = |item: &'_ Node| item.get("id").and_then(Node::as_str).map(str::to_owned);
+    let mut taken: HashSet<String> = items.iter().filter_map(given).collect();
     let mut ids = Ids::new("two assertions have");
     let items = items.iter().enumerate().filter_map(|(idx, item)| {
         let pointer = format!("{pointer}/{idx}");
-        let assertion = assertion(reader, item, &pointer);
+        let assertion = assertion(reader, item, &pointer, &mut taken);
         if let Some(id) = item.get("id")
             && let Some(text) = id.as_str()
         {
@@ -277,32 +305,138 @@ fn assertions(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec
         }
         assertion
     });
-    Some(items.collect())
+    items.collect()
 }
 
-fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Assertion> {
+/// Reads the assertions that another one is around.
+pub(crate) fn read_parts(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+) -> Option<Vec<Assertion>> {
+    let what = || key_of(pointer);
+    let Some(items) = node.as_array() else {
+        reader.wrong_type(node, pointer, &what(), "a list of assertions");
+        return None;
+    };
+    if items.is_empty() {
+        let message = format!("{} is empty", what());
+        reader.error_at(codes::CASE_FIELD_VALUE, node.span, pointer, message);
+    }
+    for (idx, item) in items.iter().enumerate() {
+        check_part(reader, item, &format!("{pointer}/{idx}"));
+    }
+    Some(entries(reader, items, pointer))
+}
+
+/// Reads the one assertion that another one is around.
+pub(crate) fn read_part(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+) -> Option<Vec<Assertion>> {
+    check_part(reader, node, pointer);
+    assertion(reader, node, pointer, &mut HashSet::new()).map(|part| vec![part])
+}
+
+/// Refuses what only a whole assertion can have.
+fn check_part(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
+    let object = Object { node, pointer };
+    if let Some(severity) = reader.get(object, "severity") {
+        let message = "`severity` is one of the whole, not of a part";
+        let pointer = object.child_pointer("severity");
+        reader
+            .error_at(codes::ASSERT_PARAMS, severity.span, &pointer, message)
+            .help = Some("remove it, or move it beside the outermost assertion".to_owned());
+    }
+    if let Some(kind) = reader.get(object, "type")
+        && let Some(name) = kind.as_str().filter(|name| PLAYER_CHECKS.contains(name))
+    {
+        let message = format!("`{name}` can't be part of another assertion: the player checks it");
+        let pointer = object.child_pointer("type");
+        reader
+            .error_at(codes::ASSERT_PARAMS, kind.span, &pointer, message)
+            .help = Some("make it an assertion of its own".to_owned());
+    }
+}
+
+/// Returns what an entry asserts: its type with `params`, or what it is around.
+fn asserted<'n>(
+    reader: &mut Reader<'_>,
+    object: Object<'n>,
+) -> Option<(&'static Kind, Option<&'n Node>)> {
+    let named = object.node.members().iter();
+    let mut named = named.filter(|member| {
+        (member.key == "type" || AROUND.contains(&&*member.key)) && !member.value.is_null()
+    });
+    let Some(first) = named.next() else {
+        reader.required(object, "type", "this assertion", "type: must_call_tool");
+        return None;
+    };
+    if let Some(second) = named.next() {
+        let message = format!("`{}` and `{}` are two assertions", first.key, second.key);
+        let pointer = object.child_pointer(&second.key);
+        reader
+            .error_at(codes::ASSERT_PARAMS, second.key_span, &pointer, message)
+            .help = Some("write each as an entry of its own".to_owned());
+        return None;
+    }
+    if first.key == "type" {
+        return Some((
+            Kind::of_name(first.value.as_str()?)?,
+            reader.get(object, "params"),
+        ));
+    }
+    if let Some(params) = reader.get(object, "params") {
+        let message = format!("`params` are those of a type, and `{}` has none", first.key);
+        let pointer = object.child_pointer("params");
+        reader
+            .error_at(codes::ASSERT_PARAMS, params.span, &pointer, message)
+            .help = Some("remove `params`".to_owned());
+    }
+    Some((Kind::of_name(&first.key)?, Some(&first.value)))
+}
+
+fn assertion(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    taken: &mut HashSet<String>,
+) -> Option<Assertion> {
     let read = reader.decoded::<Entry>(node, pointer, "this assertion");
     reader.diagnostics.extend(read.diagnostics);
     let entry = read.value?;
     let object = Object { node, pointer };
     let mut capabilities = entry.requires_capabilities.0;
     misspelt_capabilities(reader, object, &capabilities);
-    let kind = Kind::of_name(object.get("type")?.as_str()?)?;
+    let (kind, params) = asserted(reader, object)?;
+    let id = entry.id.map_or_else(
+        || {
+            let numbered = (2..).map(|number| format!("{}_{number}", kind.name));
+            let mut names = std::iter::once(kind.name.to_owned()).chain(numbered);
+            let free = names.find(|name| !taken.contains(name)).unwrap_or_default();
+            taken.insert(free.clone());
+            free
+        },
+        |id| id.0,
+    );
     let empty = Node {
         kind: NodeKind::Object(Vec::new()),
         span: node.span,
     };
-    let params = reader.get(object, "params").unwrap_or(&empty);
+    let params = params.unwrap_or(&empty);
+    let is_around = AROUND.contains(&kind.name);
     // What is no object was reported.
-    params.as_object()?;
+    (is_around || params.as_object().is_some()).then_some(())?;
+    let key = if is_around { kind.name } else { "params" };
     let check = (kind.read)(&mut Params {
         reader,
         object: Object {
             node: params,
-            pointer: &object.child_pointer("params"),
+            pointer: &object.child_pointer(key),
         },
         whose: &format!("`{}`", kind.name),
-        id: &entry.id,
+        id: &id,
     });
     for required in kind.needs {
         if !capabilities.iter().any(|one| one == required) {
@@ -310,7 +444,7 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
         }
     }
     Some(Assertion {
-        id: entry.id.0,
+        id,
         severity: entry.severity.unwrap_or_default(),
         requires_capabilities: capabilities,
         check: check?,

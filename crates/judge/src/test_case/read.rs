@@ -53,9 +53,9 @@ pub fn read(source: &SourceFile) -> Reading {
 pub(super) struct Document {
     /// Version of the format: "0.1".
     #[allow(dead_code, reason = "there is one")]
-    schema_version: Version,
-    /// Name of the test case, unique in its suite.
-    id: CaseId,
+    schema_version: Option<Version>,
+    /// Name of the test case, unique in its suite (default: the name of the file, or of its folder).
+    id: Option<CaseId>,
     /// A human-readable title.
     title: Option<String>,
     /// A description.
@@ -63,8 +63,8 @@ pub(super) struct Document {
     /// Tags for selecting test cases.
     #[serde(default)]
     tags: Texts,
-    /// The source of the trace: a NanoClaw agent or its replay bundle, or Cuecard.
-    adapter: Adapter,
+    /// The source of the trace: a NanoClaw agent or its replay bundle, or Cuecard (default: as `adapter_input` says).
+    adapter: Option<Adapter>,
     /// Whether NanoClaw's bundle is read or made (default: replay).
     mode: Option<Mode>,
     /// Where the trace comes from.
@@ -106,11 +106,11 @@ cuecard_source::checked!(Document);
 
 impl Document {
     fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
-        let is_wrong = self.mode.is_none() && reader.get(object, "mode").is_some();
+        let is_wrong = (self.mode.is_none() && reader.get(object, "mode").is_some())
+            || (self.adapter.is_none() && reader.get(object, "adapter").is_some());
         if !is_wrong {
-            let mode = self.mode.unwrap_or_default();
             let input = mem::take(&mut self.adapter_input);
-            self.input = choose(reader, object, self.adapter, mode, input);
+            self.input = choose(reader, object, self.adapter, self.mode, input);
         }
     }
 }
@@ -126,7 +126,9 @@ fn test_case(reader: &mut Reader<'_>, root: &Node) -> Option<TestCase> {
     let read = reader.decoded::<Document>(root, "", "the test case");
     reader.diagnostics.extend(read.diagnostics);
     let document = read.value?;
-    let id = document.id.0;
+    let id = document
+        .id
+        .map_or_else(|| name_of(reader.source.name()), |id| id.0);
     Some(TestCase {
         title: document.title.unwrap_or_else(|| id.clone()),
         id,
@@ -143,6 +145,19 @@ fn test_case(reader: &mut Reader<'_>, root: &Node) -> Option<TestCase> {
     })
 }
 
+/// The id of a test case that has none: the name of its file without the ending; that of its folder if that says nothing.
+fn name_of(file: &str) -> String {
+    let mut parts = file.rsplit(['/', '\\']);
+    let name = parts.next().unwrap_or_default();
+    let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let name = name.strip_suffix(".test").unwrap_or(name);
+    let folder = parts
+        .next()
+        .filter(|folder| !matches!(*folder, "" | "." | ".."));
+    let name = folder.filter(|_| name == "test").unwrap_or(name);
+    cut(name, LONGEST_ID).replace(char::is_control, "_")
+}
+
 /// Whether the file is a test case; if not, says what it is.
 fn is_test_case(reader: &mut Reader<'_>, root: &Node) -> bool {
     let message = match detect(root) {
@@ -155,14 +170,16 @@ fn is_test_case(reader: &mut Reader<'_>, root: &Node) -> bool {
     let at = first_character(reader.source, root.span);
     reader.error(codes::FILE_KIND, at, message).help = Some(
         match detect(root) {
-            Some(FileKind::ToolCall | FileKind::ToolCallLegacy) => "play it with `cuecard play FILE`",
+            Some(FileKind::ToolCall | FileKind::ToolCallLegacy) => {
+                "play it with `cuecard play FILE`"
+            }
             Some(FileKind::ReplayBundle) => {
                 "refer to it in a test case: `adapter_input: { replay_file: FILE }`"
             }
             Some(FileKind::Trace) => {
                 "refer to it in a test case: `adapter_input: { trace_file: FILE }`"
             }
-            _ => "a test case has `schema_version: \"0.1\"`, `id`, `adapter`, `adapter_input` and `assertions`",
+            _ => "a test case has `adapter_input` and `assertions`",
         }
         .to_owned(),
     );

@@ -3,6 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::json;
 
+use super::params::AROUND;
 use super::read::Document;
 use crate::assertions::Kind;
 use cuecard_source::decode::schema_document;
@@ -16,20 +17,33 @@ pub fn schema() -> Json {
         // The document has its own.
         members.retain(|key, _| !matches!(key.as_str(), "$schema" | "title" | "description"));
     }
-    let schemas = Kind::ALL
+    let (around, types): (Vec<_>, Vec<_>) = Kind::ALL
+        .iter()
+        .partition(|kind| AROUND.contains(&kind.name));
+    let schemas = types
         .iter()
         .map(|kind| (kind, (kind.schema)(&mut generator)));
     let of_types = schemas.map(|(kind, schema)| params(kind, json!(schema)));
     let of_types: Json = of_types.collect();
+    let around = around
+        .iter()
+        .map(|kind| (kind.name, json!((kind.schema)(&mut generator))));
+    let around: Vec<(&str, Json)> = around.collect();
     for (name, mut schema) in generator.take_definitions(true) {
         if matches!(name.as_str(), "selector" | "args_match" | "call") {
             close(&mut schema);
         }
         root["$defs"][name] = schema;
     }
-    let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name).collect();
-    root["$defs"]["assertion"]["properties"]["type"]["enum"] = json!(names);
-    root["$defs"]["assertion"]["allOf"] = of_types;
+    let names: Vec<&str> = types.iter().map(|kind| kind.name).collect();
+    let assertion = &mut root["$defs"]["assertion"];
+    assertion["properties"]["type"] = json!({"description": "What is asserted.", "enum": names});
+    assertion["allOf"] = of_types;
+    let keys = std::iter::once("type").chain(AROUND);
+    assertion["oneOf"] = keys.map(|key| json!({"required": [key]})).collect();
+    for (key, schema) in around {
+        assertion["properties"][key] = schema;
+    }
     schema_document(
         "test-case",
         "0.1",

@@ -37,6 +37,8 @@ impl Finder<'_> {
             .collect();
         if let Some(within) = said.and_then(|phrase| phrase.within.as_ref())
             && let Some(container) = self.container_said(id, within)
+            // What a dialog says tells it from the next one, also where the sentence does not name it.
+            && (container.text.is_some() || container.kind != ContainerKind::Dialog)
         {
             let places = self.parts_called(&container).into_iter();
             let around_it = places.filter(|place| place.contains(&id.0));

@@ -300,6 +300,14 @@ impl Finder<'_> {
                 check: format!("{} is new there and {why}", self.in_words(newcomer)),
             };
         }
+        // What stands in an item, a dialog or a frame now that it did not stand in may belong to something else.
+        let new_parts = self.new_parts(id, resolved);
+        let mut wholes = new_parts.iter().filter(|(_, part)| part.is_whole());
+        if let (Some((_, part)), true) = (wholes.next(), known.siblings.is_some()) {
+            return Verdict::Gone {
+                check: format!("{} stands in {} now", self.in_words(id), in_words(part)),
+            };
+        }
         let is_elsewhere = self.is_elsewhere(id, remembered, resolved);
         if known.alone && is_elsewhere {
             // What has something new around it may be a copy.

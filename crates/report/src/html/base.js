@@ -4,8 +4,8 @@
 // What the reports have in common. Everything shown is set as text, never as markup: names, arguments and results
 // come from strangers.
 
-const MARKS = { pass: "✓", fail: "✗", error: "✗", warn: "!", healed: "~", skip: "–", skipped: "–", unknown: "?" };
-const WORDS = { pass: "passed", fail: "failed", error: "error", warn: "warning", healed: "healed", skip: "skipped", skipped: "skipped" };
+const MARKS = { pass: "✓", fail: "✗", error: "✗", warn: "!", healed: "~", skip: "–", skipped: "–", unknown: "?", vacuous: "∅" };
+const WORDS = { pass: "passed", fail: "failed", error: "error", warn: "warning", healed: "healed", skip: "skipped", skipped: "skipped", vacuous: "nothing to check" };
 const SHORT = 1200; // characters of a value before "show all"
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);

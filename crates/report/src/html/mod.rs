@@ -100,6 +100,7 @@ impl<W: Write> HtmlReport<W> {
                 "skipped": totals.skipped,
                 "warnings": totals.warnings,
                 "vacuous": totals.vacuous,
+                "unproven": totals.unproven,
             },
         });
         self.out.write_all(before.as_bytes())?;

@@ -45,6 +45,7 @@ function showVerdict() {
   if (run.counts.error) facts.push(plural(run.counts.error, "error"));
   if (run.counts.skipped) facts.push(`${run.counts.skipped} skipped`);
   if (run.counts.warnings) facts.push(plural(run.counts.warnings, "warning"));
+  if (run.counts.unproven) facts.push(`${plural(run.counts.unproven, "claim")} unproven`);
   if (run.counts.vacuous) facts.push(`${run.counts.vacuous} vacuous`);
   facts.push(duration(run.ms));
   by("facts").textContent = facts.join(" · ");
@@ -88,14 +89,17 @@ function showTests() {
   by("count").textContent = wanted.length === tests.length ? "" : wanted.length ? `${wanted.length} of ${plural(tests.length, "test")}` : "No test fits.";
 }
 
+/** How a test looks: one that passed with warnings, or with nothing to check, is not as good as any. */
+const lookOf = (test) => (test.status !== "pass" ? test.status : test.vacuous.length ? "vacuous" : test.warned ? "warn" : "pass");
+
 function rowOf(test) {
   let row = rows.get(test);
   if (row) return row;
   const held = test.assertions.filter((assertion) => assertion.status === "pass").length;
-  const tally = test.errors.length ? plural(test.errors.length, "error") : test.status === "skipped" ? "nothing checked" : `${held} of ${plural(test.assertions.length, "assertion")} held`;
+  const tally = test.errors.length ? plural(test.errors.length, "error") : test.status === "skipped" ? "nothing checked" : lookOf(test) === "vacuous" ? "nothing to check" : `${held} of ${plural(test.assertions.length, "assertion")} held`;
   const bodyId = "test-body-" + test.index;
-  const head = make("button.test-head." + test.status, { type: "button", "aria-expanded": "false", "aria-controls": bodyId, "data-nav": "", onclick: () => toggle(test) },
-    mark(test.status), make("span.name", test.id, test.title && test.title !== test.id && make("small", test.title)),
+  const head = make("button.test-head." + lookOf(test), { type: "button", "aria-expanded": "false", "aria-controls": bodyId, "data-nav": "", onclick: () => toggle(test) },
+    mark(lookOf(test)), make("span.name", test.id, test.title && test.title !== test.id && make("small", test.title)),
     make("span.tally", tally), make("span.took", duration(test.ms)));
   row = make("article.test", { id: "test-" + test.index, "data-test": test.id, "data-status": test.status },
     make("h3", head), make("div.test-body", { id: bodyId, hidden: "" }));
@@ -237,11 +241,26 @@ function detailsOf(test, event) {
   const related = causes.get(event);
   const answer = test.trace.events.find((other) => causes.get(other) === event);
   const jump = (other, words) => other && make("button", { type: "button", onclick: () => go(test, other) }, `${words} #${other.seq}`);
-  const values = typeof event.data === "object" && event.data !== null && !Array.isArray(event.data) ? Object.entries(event.data).flatMap(([name, value]) => [...named(name, value)]) : [...named("data", event.data)];
+  const shown = (name, value) => (name === "content" && event.type === "final_output" ? [answerOf(test, value)] : [...named(name, value)]);
+  const values = typeof event.data === "object" && event.data !== null && !Array.isArray(event.data) ? Object.entries(event.data).flatMap(([name, value]) => shown(name, value)) : [...named("data", event.data)];
   return make("div.event-more",
     make("div.actions", make("span", ...apart([event.type, event.actor, event.id, event.group && `group ${event.group}`])), jump(related, "caused by"), jump(answer, "answered by"), ...shownBy(test, event).map((assertion) => make("button", { type: "button", onclick: () => goToAssertion(test, assertion) }, `${MARKS[assertion.status]} ${assertion.id}`)), copy),
     make("dl.values", ...values),
     event.cut && make("p.faint", "Long texts are truncated; see the trace file for the full text."));
+}
+
+/** The answer, with the claims marked that are refuted or not proved. */
+function answerOf(test, text) {
+  const claims = test.assertions.flatMap((assertion) => assertion.observed?.not_supported ?? []);
+  const parts = [];
+  let rest = text;
+  for (;;) {
+    const [at, claim] = claims.map((claim) => [claim.claim ? rest.indexOf(claim.claim) : -1, claim]).filter(([at]) => at >= 0).sort((a, b) => a[0] - b[0])[0] ?? [];
+    if (!claim) break;
+    parts.push(rest.slice(0, at), make("mark." + claim.verdict, claim.claim, { title: `${claim.verdict}: ${claim.why}` }));
+    rest = rest.slice(at + claim.claim.length);
+  }
+  return make("div", make("dt", "content"), make("dd", make("pre.answer", { tabindex: "0" }, ...parts, rest)));
 }
 
 /** For each event the one that it answers: the one it names, else the call with its id. */

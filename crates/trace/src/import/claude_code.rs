@@ -7,6 +7,7 @@ use super::builder::read_time;
 use super::lines::{self, LeftOut, content_text, is_true, items, text};
 use super::results::{Answer, By, Run};
 use super::{Imported, lines::refused};
+use crate::RunStatus;
 use cuecard_source::SourceFile;
 use cuecard_source::value::Json;
 
@@ -33,6 +34,22 @@ const ABOUT_THE_PROGRAM: &[&str] = &[
     "worktree-state",
 ];
 
+/// What Claude Code puts into the user's messages: reminders, what commands and hooks printed, how tasks went.
+const NOT_THE_USER: &[&str] = &[
+    "system-reminder",
+    "command-message",
+    "local-command-caveat",
+    "local-command-stdout",
+    "local-command-stderr",
+    "bash-stdout",
+    "bash-stderr",
+    "task-notification",
+    "user-prompt-submit-hook",
+];
+
+/// What the user typed as a command: its words are the user's.
+const OF_THE_USER: &[&str] = &["command-name", "command-args", "bash-input"];
+
 /// What Claude Code writes as the user's message when the user stops it.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
@@ -48,6 +65,7 @@ pub(super) fn import(source: &SourceFile) -> Imported {
         seen: HashSet::new(),
         usage: HashMap::new(),
         version: None,
+        tools: Vec::new(),
     };
     for line in &lines {
         session.line(line);
@@ -62,10 +80,16 @@ pub(super) fn import(source: &SourceFile) -> Imported {
             .values()
             .fold(0_u64, |sum, tokens| sum.saturating_add(*tokens))
     });
+    if session.left_out.is_cut {
+        session.run.cut_off = Some(RunStatus::Partial);
+    }
     let trace = session
         .run
         .finish("claude-code", session.version.as_deref());
-    lines::imported(source, trace, &session.left_out)
+    Imported {
+        tools: session.tools,
+        ..lines::imported(source, trace, &session.left_out)
+    }
 }
 
 struct Session<'a> {
@@ -76,6 +100,8 @@ struct Session<'a> {
     /// Tokens by message; each line of a message repeats those of the whole.
     usage: HashMap<&'a str, u64>,
     version: Option<String>,
+    /// The tools that the agent had.
+    tools: Vec<String>,
 }
 
 impl<'a> Session<'a> {
@@ -106,7 +132,10 @@ impl<'a> Session<'a> {
             "user" => self.user(line, by),
             "assistant" => self.assistant(line, by),
             "system" => self.system(line, by),
-            "result" => self.run.is_failed |= is_true(line, "is_error"),
+            "result" => {
+                let is_success = text(line, "subtype").is_none_or(|subtype| subtype == "success");
+                self.run.is_failed |= is_true(line, "is_error") || !is_success;
+            }
             _ if ABOUT_THE_PROGRAM.contains(&kind) => {
                 // What an agent of the program does is told nowhere else.
                 let data = line.get("data").unwrap_or(&Json::Null);
@@ -153,6 +182,7 @@ impl<'a> Session<'a> {
     }
 
     fn said_by_user(&mut self, by: By, content: String) {
+        let content = lines::without_elements(&content, NOT_THE_USER, OF_THE_USER);
         let is_interrupted = content.starts_with(INTERRUPTED);
         if by.agent_id.is_none() {
             self.run.is_interrupted = is_interrupted;
@@ -191,6 +221,11 @@ impl<'a> Session<'a> {
         }
         if by.agent_id.is_none() {
             self.run.is_interrupted = false;
+            self.run.cut_off = match text(message, "stop_reason") {
+                Some("max_tokens" | "model_context_window_exceeded") => Some(RunStatus::Partial),
+                Some("refusal") => Some(RunStatus::Failed),
+                _ => None,
+            };
         }
         let mut parts = Parts::new(by);
         if let Some(said) = text(message, "content") {
@@ -223,6 +258,10 @@ impl<'a> Session<'a> {
     }
 
     fn system(&mut self, line: &Json, by: By) {
+        if text(line, "subtype") == Some("init") {
+            let tools = items(line, "tools").iter().filter_map(Json::as_str);
+            self.tools = tools.map(str::to_owned).collect();
+        }
         let content = text(line, "content").unwrap_or_default();
         if text(line, "subtype") == Some("api_error") {
             self.run.failed(by, "model", "api_error", content);
@@ -267,7 +306,6 @@ fn tokens(usage: &Json) -> u64 {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::RunStatus;
     use crate::import::testing::{outline, source, warnings};
 
     pub(in crate::import) const SESSION: &str = r#"

@@ -9,6 +9,7 @@ use super::builder::read_time;
 use super::lines::{self, LeftOut, content_text, items, text};
 use super::results::{Answer, By, Run};
 use super::{Imported, lines::refused};
+use crate::RunStatus;
 use cuecard_source::SourceFile;
 use cuecard_source::value::Json;
 
@@ -36,6 +37,9 @@ pub(super) fn import(source: &SourceFile) -> Imported {
     if session.run.is_empty() {
         let message = "not a Codex session: no line has a message or a call";
         return refused(lines::unreadable(source, message));
+    }
+    if session.left_out.is_cut {
+        session.run.cut_off = Some(RunStatus::Partial);
     }
     let trace = session.run.finish("codex", session.version.as_deref());
     lines::imported(source, trace, &session.left_out)
@@ -411,6 +415,33 @@ fn duration_ms(duration: &Json) -> Option<f64> {
     Some(seconds as f64 * 1000.0 + nanoseconds as f64 / 1e6)
 }
 
+/// What Codex says in place of the output of a call that it did not run, or did not let end: how the text begins or ends,
+/// and a word for it.
+const NOT_RUN: &[(&str, &str, &str)] = &[
+    ("", "rejected by user", "rejected"),
+    ("unsupported call: ", "", "unknown_tool"),
+    ("unsupported custom tool call: ", "", "unknown_tool"),
+    (
+        "failed to parse function arguments: ",
+        "",
+        "invalid_arguments",
+    ),
+    ("aborted by user after ", "", "aborted"),
+    ("aborted", "", "aborted"),
+];
+
+/// Why the output of a call says that it was not run, if that is all it says.
+fn not_run(output: &str) -> Option<&'static str> {
+    let output = output.trim();
+    let says = |(start, end, _): &&(&str, &str, &str)| {
+        output.starts_with(start)
+            && output.ends_with(end)
+            && (start.ends_with(' ') || start.is_empty() || *start == output)
+    };
+    let found = NOT_RUN.iter().find(says).filter(|_| !output.contains('\n'));
+    found.map(|(_, _, word)| *word)
+}
+
 /// The output of a tool. That of a command says how the command ended: as JSON beside the output, or in lines
 /// before it.
 fn of_output(output: String) -> Answer {
@@ -423,6 +454,11 @@ fn of_output(output: String) -> Answer {
         let mut answer = Answer::of_text(inner.clone(), true);
         answer.duration_ms = seconds.map(|seconds| seconds * 1000.0);
         return ended(answer, &inner, code);
+    }
+    if let Some(word) = not_run(&output) {
+        let mut answer = Answer::of_text(output, false);
+        answer.error_type = Some(word.to_owned());
+        return answer;
     }
     let code = exit_code(&output);
     let printed = output.split_once("Output:\n").map_or("", |(_, rest)| rest);

@@ -21,6 +21,8 @@ const MAX_ENTRIES: usize = 5_000_000;
 /// Counts entries that were left out, by kind.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
+    /// Whether the file ends within a line: the program was still writing.
+    pub is_cut: bool,
     kinds: BTreeMap<String, u64>,
     more: u64,
 }
@@ -70,6 +72,7 @@ pub(super) fn imported(source: &SourceFile, trace: Trace, left_out: &LeftOut) ->
     Imported {
         trace: Some(trace),
         diagnostics: left_out.diagnostic(source).into_iter().collect(),
+        tools: Vec::new(),
     }
 }
 
@@ -78,6 +81,7 @@ pub(super) fn refused(diagnostic: Diagnostic) -> Imported {
     Imported {
         trace: None,
         diagnostics: vec![diagnostic],
+        tools: Vec::new(),
     }
 }
 
@@ -116,6 +120,7 @@ pub(super) fn json_lines(
                 return Err(error.at(&signs_of(source), span));
             }
             Err(error) if error.classify() == Category::Eof && !line.ends_with('\n') => {
+                left_out.is_cut = true;
                 left_out.add("a truncated last line");
             }
             Err(error) => {
@@ -229,6 +234,35 @@ pub(super) fn items<'a>(json: &'a Json, key: &str) -> &'a [Json] {
     json.get(key)
         .and_then(Json::as_array)
         .map_or(&[], Vec::as_slice)
+}
+
+/// The text without elements of these names and what is in them, and without the marks around what is in those of
+/// `kept`.
+pub(super) fn without_elements(text: &str, names: &[&str], kept: &[&str]) -> String {
+    let mut left = String::new();
+    let mut rest = text;
+    let open = |rest: &str| {
+        let all = names.iter().chain(kept);
+        all.filter_map(|name| Some((rest.find(&format!("<{name}>"))?, *name)))
+            .min()
+    };
+    while let Some((start, name)) = open(rest) {
+        let inner = &rest[start + name.len() + 2..];
+        // What is not closed goes on to the end.
+        let end = format!("</{name}>");
+        let (inner, after) = inner.split_once(&end).unwrap_or((inner, ""));
+        left.push_str(&rest[..start]);
+        if kept.contains(&name) {
+            left.push_str(inner.trim());
+            left.push(' ');
+        }
+        rest = after;
+    }
+    left.push_str(rest);
+    match rest.len() == text.len() {
+        true => left,
+        false => left.trim().to_owned(),
+    }
 }
 
 /// The text of a message's content: a string, or the `text` of its parts, a line each.

@@ -35,6 +35,8 @@ pub struct Imported {
     pub trace: Option<Trace>,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// The tools that the agent had, where the file lists them.
+    pub tools: Vec<String>,
 }
 
 /// The format of a session of a coding agent, by the first of its lines that has one.
@@ -51,14 +53,32 @@ pub fn detect_session(source: &SourceFile) -> Option<TranscriptFormat> {
                     .any(|start| kind.starts_with(start));
             match is_codex {
                 true => Some(TranscriptFormat::Codex),
-                false => has(&["sessionId", "session_id", "parentUuid"])
-                    .then_some(TranscriptFormat::ClaudeCode),
+                false => {
+                    let is_message = matches!(kind, "user" | "assistant") && has(&["message"]);
+                    (is_message || has(&["sessionId", "session_id", "parentUuid"]))
+                        .then_some(TranscriptFormat::ClaudeCode)
+                }
             }
         })
 }
 
 /// How many lines are looked at to tell one format from another.
 const MOST_LINES_TO_DETECT: usize = 100;
+
+/// The format of a run that another program recorded, by what its content looks like.
+pub fn detect(source: &SourceFile) -> Option<TranscriptFormat> {
+    let whole = || serde_json::from_str::<Json>(source.text()).ok();
+    detect_session(source).or_else(|| {
+        let document = whole()?;
+        let first = document.get(0).unwrap_or(&document);
+        let version = lines::text(&document, "schema_version").unwrap_or_default();
+        match () {
+            () if version.starts_with("ATIF") => Some(TranscriptFormat::Atif),
+            () if first.get("resourceSpans").is_some() => Some(TranscriptFormat::Otlp),
+            () => None,
+        }
+    })
+}
 
 /// Reads a run that another program recorded. Lines and entries that nothing is known about are left out, and a
 /// warning says how many; broken JSON is an error.

@@ -127,6 +127,8 @@ struct Reader<'a> {
     answered: HashSet<String>,
     /// Calls that models told of, each with the span that did.
     told: Vec<ToldCall<'a>>,
+    /// What models asked for that has a span of its own, and was not run yet: id, tool and arguments.
+    asked: Vec<(String, String, Json)>,
     /// The calls that an agent's models gave an id, or none, in order.
     given_ids: HashMap<(Option<String>, String), Vec<String>>,
     /// Traces in which an agent was asked or a tool was run, if any of them has an agent.
@@ -156,6 +158,7 @@ impl<'a> Reader<'a> {
                 .collect(),
             answered: HashSet::new(),
             told: Vec::new(),
+            asked: Vec::new(),
             given_ids: HashMap::new(),
             agent_traces: agent_traces(spans),
             received: HashMap::new(),
@@ -189,8 +192,26 @@ impl<'a> Reader<'a> {
     }
 
     fn tool_start(&mut self, span: &Span, by: By) {
-        let args = span.json("gen_ai.tool.call.arguments").unwrap_or_default();
+        let told = span.json("gen_ai.tool.call.arguments").unwrap_or_default();
+        let asked = self.asked_args(span);
+        let args = match told.is_object() {
+            true => told,
+            // A text is the only argument, or how a language prints them: the model's span has them as they are.
+            false => asked.unwrap_or(told),
+        };
         self.run.called(by, span.tool(), span.call_id(), args);
+    }
+
+    /// The arguments with which a model asked for the call of a span that has none: by its id, else in the order in which
+    /// calls of the tool were asked for.
+    fn asked_args(&mut self, span: &Span) -> Option<Json> {
+        let (id, tool) = (span.own_call_id(), span.tool());
+        let is_it = |asked: &(String, String, Json)| match id {
+            Some(id) => asked.0 == id,
+            None => asked.1 == tool,
+        };
+        let idx = self.asked.iter().position(is_it)?;
+        Some(self.asked.remove(idx).2)
     }
 
     fn tool_end(&mut self, span: &Span, by: By) {
@@ -312,6 +333,9 @@ impl<'a> Reader<'a> {
                     false => span.start < told.span.end && told.span.start < span.end,
                 }
         };
+        if is_executed {
+            self.asked.push((id.clone(), name.clone(), args.clone()));
+        }
         if is_executed || self.told.iter().rev().take(MOST_AT_ONCE).any(is_same) {
             return;
         }

@@ -41,6 +41,7 @@ pub fn replay_bundle(source: &SourceFile, fixtures: &[Fixture]) -> Imported {
     });
     let diagnostics = findings.finish();
     Imported {
+        tools: Vec::new(),
         trace: trace
             .filter(|_| !any_error(&diagnostics))
             .map(|(frame, drafts)| builder::trace(frame, drafts)),

@@ -39,6 +39,8 @@ pub(super) struct Run {
     pub is_interrupted: bool,
     /// Whether it is known to have failed.
     pub is_failed: bool,
+    /// Why its last message is no whole answer, if it is none.
+    pub cut_off: Option<RunStatus>,
     /// Capabilities that differ from the defaults.
     pub flags: serde_json::Map<String, Json>,
 }
@@ -259,7 +261,7 @@ impl Run {
         } else if final_output.is_none() {
             RunStatus::Partial
         } else {
-            RunStatus::Success
+            self.cut_off.unwrap_or(RunStatus::Success)
         };
         for draft in &mut self.drafts {
             draft.session_id.clone_from(&self.session_id);

@@ -105,12 +105,11 @@ function statesOf(element, isDisabledAround, focused) {
   return states;
 }
 
-/** The options of a select: label and value of the first, and how many there are. */
+/** The options of a select: label and value of the first, and of those that are chosen. */
 function optionsOf(select) {
   const options = [];
-  for (let idx = 0; idx < Math.min(select.options.length, MOST_OPTIONS); idx += 1) {
-    const option = select.options[idx];
-    options.push([fold(option.label).slice(0, LONGEST_NAME), option.value.slice(0, LONGEST_NAME)]);
-  }
+  const add = (option) => options.push([fold(option.label).slice(0, LONGEST_NAME), option.value.slice(0, LONGEST_NAME)]);
+  for (let idx = 0; idx < Math.min(select.options.length, MOST_OPTIONS); idx += 1) add(select.options[idx]);
+  for (const option of [...select.selectedOptions].slice(0, MOST_OPTIONS)) if (option.index >= MOST_OPTIONS) add(option);
   return options;
 }

@@ -216,7 +216,7 @@ class Walk {
     let isInLine = false;
     for (let child = first; child; child = child.nextSibling) {
       if (child.nodeType === Node.TEXT_NODE) {
-        if (around.isRendered && !isSkipped) this.text(child, around, isInLine);
+        if (around.isRendered && !isSkipped && !(isOfDetails && !parent.open)) this.text(child, around, isInLine);
         isInLine = true;
         continue;
       }

@@ -24,12 +24,9 @@ pub(super) fn run(
     let mut documents: Vec<Json> = Vec::new();
     let mut n_shown = 0;
     for file in files {
-        let (case, source) = match read_case(file) {
-            CaseFile::Case(case, _) => {
-                let source = source_of(&case.input);
-                (case, source)
-            }
-            CaseFile::Scenario(case) => (case, SCENARIO),
+        let (cases, is_scenario) = match read_case(file) {
+            CaseFile::Cases(cases, _) => (cases, false),
+            CaseFile::Scenario(case) => (vec![*case], true),
             CaseFile::Invalid(diagnostics) => {
                 exit = ExitCode::Invalid;
                 output.diagnostics(&diagnostics);
@@ -38,11 +35,15 @@ pub(super) fn run(
                 continue;
             }
         };
-        if selection.holds(&case) {
+        for case in cases.iter().filter(|case| selection.holds(case)) {
             n_shown += 1;
+            let source = match is_scenario {
+                true => SCENARIO,
+                false => source_of(&case.input),
+            };
             match args.json {
-                true => documents.push(document(&case, source)),
-                false => stdout(&line(&case, source, output)),
+                true => documents.push(document(case, source)),
+                false => stdout(&line(case, source, output)),
             }
         }
     }

@@ -1,5 +1,6 @@
 //! `cuecard test`: judges test cases and suites of them.
 
+mod drafting;
 mod list;
 mod mutating;
 mod reports;
@@ -27,6 +28,9 @@ use crate::inputs::io_reason;
 use crate::output::Output;
 
 pub(crate) fn run(args: &TestArgs, context: &Context) -> Result<ExitCode, Stop> {
+    if args.init {
+        return drafting::run(args, &context.output);
+    }
     let clock = Clock::start();
     let (plan, warnings) = setup::plan(args, &context.environment, &clock)?;
     let output = &context.output;

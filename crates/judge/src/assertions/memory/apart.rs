@@ -83,19 +83,21 @@ impl Assert for NoCrossGroupMemoryUse {
                 EventData::ToolCall(call) => {
                     // Reading another group's files with a tool is no better.
                     let found = strings(&call.args).into_iter().find_map(|text| {
-                        // A path may be a word of a command.
+                        // A path may be a word of a command. The name of a group alone is one only as a whole value.
                         let is_outside =
                             |sign: char| sign.is_whitespace() || "\"'`=;|&<>(),".contains(sign);
+                        let words = text
+                            .split(is_outside)
+                            .filter(|word| word.contains(['/', '\\']));
                         std::iter::once(text.as_str())
-                            .chain(text.split(is_outside))
-                            .filter_map(group_of_path)
-                            .find(|group| is_forbidden(group))
+                            .chain(words)
+                            .find_map(|path| {
+                                let group = group_of_path(path).filter(|group| is_forbidden(group));
+                                group.or_else(|| segment_of(path, forbidden).cloned())
+                            })
                     });
                     if let Some(group) = found {
-                        faults.push((
-                            format!("{id} calls `{}` with a path of `{group}`", call.tool),
-                            id,
-                        ));
+                        faults.push((format!("{id} calls `{}` for `{group}`", call.tool), id));
                     }
                 }
                 _ => {}

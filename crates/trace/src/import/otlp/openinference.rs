@@ -43,7 +43,7 @@ pub(super) fn translate(attributes: &mut Attributes) {
             ),
             (
                 "gen_ai.tool.call.result",
-                documents(attributes).or(of("output.value")),
+                documents(attributes).or(of("output.value").map(of_message)),
             ),
         ]),
         _ => added.extend([
@@ -86,6 +86,18 @@ fn numbered(attributes: &Attributes, prefix: &str) -> Vec<Attributes> {
         }
     }
     groups.into_values().collect()
+}
+
+/// What is in a message of LangChain around a tool's result.
+fn of_message(value: Json) -> Json {
+    let message = in_text(&value);
+    let content = message
+        .get("content")
+        .or_else(|| message.pointer("/data/content"));
+    match content {
+        Some(content) if message["type"] == "tool" => content.clone(),
+        _ => value,
+    }
 }
 
 /// The arguments of a retriever: a text is what it looked for.

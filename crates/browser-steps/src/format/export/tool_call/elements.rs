@@ -55,6 +55,11 @@ impl Element {
             .or_else(|| by_fingerprint(step.fingerprint.as_ref()?, has_frame_names))
     }
 
+    /// Whether it says which of those that are called alike it is.
+    pub(super) fn is_told_apart(&self) -> bool {
+        self.selector.is_some() || self.wanted.nth.is_some()
+    }
+
     /// As `target` of a step.
     pub(super) fn target(&self, names: &Names<'_>) -> Json {
         let text = |text: &Option<String>| text.as_deref().map(|text| names.template(text));

@@ -31,6 +31,15 @@ impl Writer<'_> {
                 "its element can't be expressed as a target",
                 "the element has no role with a name, no text and no CSS selector outside of frames",
             ),
+            Some(element) if element.is_by_position && !element.is_told_apart() => {
+                self.warnings.leave_out(
+                    place,
+                    step,
+                    "only its place tells its element from others, and a target can't say that place",
+                    "give it a name of its own, or a test id",
+                );
+                return None;
+            }
             Some(element) if element.is_by_position => self.warnings.warn(
                 place,
                 step,
