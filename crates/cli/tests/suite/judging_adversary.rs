@@ -422,7 +422,9 @@ fn run_in(path: &Path) -> Option<Run> {
         }
         TraceInput::Transcript { file, format, .. } => {
             let text = fs::read_to_string(beside(file)).ok()?;
-            import::transcript(&SourceFile::new("recorded", text), *format).trace?
+            let source = SourceFile::new("recorded", text);
+            let format = format.or_else(|| import::detect(&source))?;
+            import::transcript(&source, format).trace?
         }
         _ => return None,
     };
