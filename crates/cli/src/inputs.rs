@@ -424,13 +424,6 @@ fn read_line(input: impl BufRead, interrupt: u8) -> io::Result<String> {
     }
 }
 
-/// What is wrong with the factor of `--speed`.
-pub(crate) fn bad_speed(speed: f64) -> Option<Diagnostic> {
-    let is_good = speed.is_finite() && speed >= 0.0;
-    let message = format!("`--speed {speed}` must be a non-negative number");
-    (!is_good).then(|| Diagnostic::error(codes::ARGUMENT, message))
-}
-
 /// A number of seconds from an option, with a word where milliseconds were probably meant.
 pub(crate) fn seconds(
     option: &str,

@@ -21,6 +21,25 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
+/// Reads a number that is not negative.
+pub(super) fn factor(text: &str) -> Result<f64, &'static str> {
+    number(text, f64::MAX).ok_or("write a number that is 0 or more, such as 0.5")
+}
+
+/// Reads a number from 0 to 1.
+fn share(text: &str) -> Result<f64, &'static str> {
+    number(text, 1.0).ok_or("write a number from 0 to 1")
+}
+
+/// Reads a percentage.
+pub(super) fn percentage(text: &str) -> Result<f64, &'static str> {
+    number(text, 100.0).ok_or("write a number from 0 to 100")
+}
+
+fn number(text: &str, most: f64) -> Option<f64> {
+    text.parse().ok().filter(|it| (0.0..=most).contains(it))
+}
+
 /// Where servers are found, and how long they may take.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ConnectArgs {
@@ -86,6 +105,7 @@ pub(crate) struct SpeedArgs {
     #[arg(
         long,
         alias = "scenario-speed",
+        value_parser = factor,
         value_name = "FACTOR",
         allow_negative_numbers = true,
         default_value_t = 1.0
@@ -107,6 +127,7 @@ pub(crate) struct DistanceArgs {
     /// Maximum distance between a prompt and the timeline's prompt, from 0 to 1
     #[arg(
         long,
+        value_parser = share,
         value_name = "DISTANCE",
         allow_negative_numbers = true,
         hide_short_help = true,

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use cuecard_judge::model::Unproven;
 
+use super::shared::percentage;
 use super::{Choices, RealAgentArgs, SafetyArgs, SpeedArgs, VariableArgs, one_of};
 
 /// Arguments of `test`.
@@ -40,7 +42,7 @@ pub(crate) struct TestArgs {
     pub list: bool,
 
     /// Number of tests to run at the same time [default: number of cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=256))]
     pub jobs: Option<usize>,
     /// Stop after the first failing test
     ///
@@ -70,6 +72,7 @@ pub(crate) struct TestArgs {
     /// With --mutate: fail if fewer mutants are detected, in percent
     #[arg(
         long,
+        value_parser = percentage,
         value_name = "PERCENT",
         allow_negative_numbers = true,
         requires = "mutate"

@@ -37,7 +37,7 @@ impl Options {
     /// # Errors
     /// Everything that is wrong with them.
     pub(super) fn of(args: &PlayArgs) -> Result<Self, Stop> {
-        let mut problems = Problems(inputs::bad_speed(args.speed.speed).into_iter().collect());
+        let mut problems = Problems::default();
         let timeout = problems.take(inputs::seconds("--timeout", args.servers.timeout));
         let reports = args.reports.iter();
         let reports = reports.filter_map(|report| problems.take(Report::parse(report)));
