@@ -132,9 +132,9 @@ fn write_junit(outcomes: &[RunOutcome], path: &Path) -> Result<(), Diagnostic> {
         took: outcome.took,
     });
     let runs: Vec<_> = runs.collect();
-    let file = output_files::create(path)?;
-    stand_in_junit::write_runs("cuecard run", &runs, file)
-        .map_err(|error| output_files::unwritable(path, &error))
+    output_files::write_with(path, |file| {
+        stand_in_junit::write_runs("cuecard run", &runs, file)
+    })
 }
 
 /// The document of `--json`.
@@ -372,11 +372,8 @@ fn report(outcome: &RunOutcome) -> Result<PathBuf, Diagnostic> {
     };
     let path = outcome.folder.join("report.html");
     let mut page = Vec::new();
-    let written = run_html::write(&report, &mut page).and_then(|()| {
-        let mut file =
-            output_files::create(&path).map_err(|found| std::io::Error::other(found.message))?;
-        file.write_all(&page)
-    });
-    let written = written.map_err(|error| output_files::unwritable(&path, &error));
-    written.map(|()| path)
+    // Writing into memory can't fail.
+    let _ = run_html::write(&report, &mut page);
+    output_files::write_with(&path, |file| file.write_all(&page))?;
+    Ok(path)
 }
