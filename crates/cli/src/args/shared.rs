@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -36,6 +37,19 @@ pub(super) fn percentage(text: &str) -> Result<f64, &'static str> {
     number(text, 100.0).ok_or("write a number from 0 to 100")
 }
 
+/// Reads a number of seconds.
+pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let wait = wait(text).ok().filter(|wait| !wait.is_zero());
+    wait.ok_or("write a number of seconds above 0")
+}
+
+/// The same, or 0.
+pub(super) fn wait(text: &str) -> Result<Duration, &'static str> {
+    let seconds = number(text, f64::MAX);
+    let wait = seconds.and_then(|it| Duration::try_from_secs_f64(it).ok());
+    wait.ok_or("write a number of seconds, 0 or more")
+}
+
 fn number(text: &str, most: f64) -> Option<f64> {
     text.parse().ok().filter(|it| (0.0..=most).contains(it))
 }
@@ -47,8 +61,8 @@ pub(crate) struct ConnectArgs {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Timeout for a call or for starting a server, in seconds [default: 60]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
 }
 
 /// A file of variables.

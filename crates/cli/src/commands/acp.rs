@@ -152,16 +152,12 @@ fn options(
 ) -> Result<(AcpOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
     let judged = (args.strict, args.require_complete);
     let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
-    let mut patience = None;
-    let timeout = inputs::seconds("--timeout", args.timeout);
-    if let Some((timeout, warning)) = options.problems.take(timeout) {
-        patience = timeout;
-        options.doubts.extend(warning);
-    }
+    let warning = inputs::too_long("--timeout", args.timeout);
+    options.doubts.extend(warning);
     let (play, doubts) = options.checked()?;
     let options = AcpOptions {
         play,
-        patience: patience.unwrap_or(DEFAULT_PATIENCE),
+        patience: args.timeout.unwrap_or(DEFAULT_PATIENCE),
         exec_wrapper: args.exec_wrapper.clone(),
         ..AcpOptions::default()
     };

@@ -5,7 +5,6 @@ use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use cuecard_report::diagnostics;
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
@@ -170,10 +169,6 @@ pub(super) fn options(
 ) -> Result<RunOptions, Stop> {
     let options = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
     let (play, _) = options.checked().map_err(Stop::invalid)?;
-    let seconds = |option: &str, value: f64| {
-        let (duration, _) = inputs::seconds(option, Some(value)).map_err(Stop::invalid)?;
-        Ok::<_, Stop>(duration.unwrap_or_default())
-    };
     let goldens = GoldenOptions::new(
         args.goldens.clone(),
         update_goldens,
@@ -209,11 +204,8 @@ pub(super) fn options(
         checkpoint: args.checkpoint_cmd.clone(),
         goldens,
         keep: args.keep,
-        timeout: seconds("--run-timeout", args.run_timeout)?,
-        grace: match args.grace {
-            0.0 => Duration::ZERO,
-            grace => seconds("--grace", grace)?,
-        },
+        timeout: args.run_timeout,
+        grace: args.grace,
         ..RunOptions::new(own_program, policy, environment.to_vec())
     })
 }

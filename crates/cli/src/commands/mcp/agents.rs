@@ -65,8 +65,7 @@ impl Project {
         let here = inputs::working_directory().map_err(Stop::could_not_run)?;
         let safety = &args.safety;
         inputs::policy(safety, Some(&args.runs.run_dir), &here).map_err(Stop::invalid)?;
-        let (timeout, _) =
-            inputs::seconds("--timeout", args.server.connect.timeout).map_err(Stop::invalid)?;
+        let timeout = args.server.connect.timeout;
         let root = safety.root_in(&here);
         let mut server_options = Vec::new();
         for (option, path) in [

@@ -78,11 +78,7 @@ pub(super) fn plan(
     let read = paths.iter().chain(&args.variables.env.env_file);
     let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
     found.take(check_overwriting(files.iter().map(PathBuf::as_path), &read));
-    let timeout = found.take(inputs::seconds("--timeout", args.timeout));
-    let timeout = timeout.and_then(|(timeout, warning)| {
-        found.0.extend(warning);
-        timeout
-    });
+    found.0.extend(inputs::too_long("--timeout", args.timeout));
     let variables = inputs::variables_of(&args.variables, environment);
     found.0.extend(variables.diagnostics);
     let of_file = variables.of_file.into_iter();
@@ -119,7 +115,7 @@ pub(super) fn plan(
         run_id: run_dir::new_id(started),
         strict: args.strict,
         unproven: args.unproven,
-        timeout: timeout.unwrap_or(DEFAULT_CASE_TIMEOUT),
+        timeout: args.timeout.unwrap_or(DEFAULT_CASE_TIMEOUT),
         working_directory,
         environment: environment.to_vec(),
         live_environment,
