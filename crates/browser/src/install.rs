@@ -42,7 +42,7 @@ pub async fn install(environment: &[(OsString, OsString)]) -> Result<Installed, 
     let browser = browsers::find(&programs, Mode::Headless);
     let browser_help = browser
         .is_none()
-        .then(|| programs.install(Thing::Browser).to_owned());
+        .then(|| Thing::Browser.install().to_owned());
     let driver = folder.join("node_modules/playwright-core");
     let found = Installed {
         driver,
@@ -55,7 +55,7 @@ pub async fn install(environment: &[(OsString, OsString)]) -> Result<Installed, 
     }
     let npm = programs.find("npm").ok_or_else(|| {
         failed("`npm`, which installs the browser driver, not found in PATH".to_owned())
-            .help(programs.install(Thing::Node))
+            .help(Thing::Node.install())
     })?;
     std::fs::create_dir_all(&folder).map_err(|error| {
         failed(format!(

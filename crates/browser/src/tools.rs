@@ -46,7 +46,7 @@ impl BrowserTools {
         let missing = |message: String| Failure::of_browser(codes::BROWSER_UNAVAILABLE, message);
         let node = programs.find("node").ok_or_else(|| {
             missing("`node`, which runs the browser driver, not found in PATH".to_owned())
-                .help(programs.install(Thing::Node))
+                .help(Thing::Node.install())
         })?;
         let driver = browsers::driver(looked.environment, looked.working_directory, Some(&node));
         let (driver, _) = driver.ok_or_else(|| {
@@ -73,7 +73,7 @@ impl BrowserTools {
                         "Chrome or Chromium not found in PATH or in Playwright's download directory"
                             .to_owned(),
                     )
-                    .help(programs.install(Thing::Browser))
+                    .help(Thing::Browser.install())
                 })?),
             },
         };

@@ -424,44 +424,15 @@ fn read_line(input: impl BufRead, interrupt: u8) -> io::Result<String> {
     }
 }
 
-/// What is wrong with the factor of `--speed`.
-pub(crate) fn bad_speed(speed: f64) -> Option<Diagnostic> {
-    let is_good = speed.is_finite() && speed >= 0.0;
-    let message = format!("`--speed {speed}` must be a non-negative number");
-    (!is_good).then(|| Diagnostic::error(codes::ARGUMENT, message))
-}
-
-/// A number of seconds from an option, with a word where milliseconds were probably meant.
-pub(crate) fn seconds(
-    option: &str,
-    value: Option<f64>,
-) -> Result<(Option<Duration>, Option<Diagnostic>), Diagnostic> {
-    let Some(value) = value else {
-        return Ok((None, None));
-    };
-    let duration = Some(value)
-        .filter(|value| *value > 0.0)
-        .and_then(|value| Duration::try_from_secs_f64(value).ok());
-    let Some(duration) = duration else {
-        return Err(Diagnostic::error(
-            codes::ARGUMENT,
-            match value > 0.0 {
-                true => format!("`{option}` has too many seconds: {value:e}"),
-                false => format!("`{option} {value}` must be a number of seconds above 0"),
-            },
-        ));
-    };
-    let warning = (value > 3600.0).then(|| {
-        Diagnostic::warning(
-            codes::TIME_MILLISECONDS,
-            format!("`{option} {value}` is more than an hour: did you mean milliseconds?"),
-        )
-        .with_help(format!(
-            "`{option}` is in seconds: write {} if you meant milliseconds",
-            value / 1000.0
-        ))
-    });
-    Ok((Some(duration), warning))
+/// A word about seconds where milliseconds were probably meant.
+pub(crate) fn too_long(option: &str, value: Option<Duration>) -> Option<Diagnostic> {
+    let value = value.map(|it| it.as_secs_f64()).filter(|it| *it > 3600.0)?;
+    let message = format!("`{option} {value}` is more than an hour: did you mean milliseconds?");
+    let help = format!(
+        "`{option}` is in seconds: write {} if you meant milliseconds",
+        value / 1000.0
+    );
+    Some(Diagnostic::warning(codes::TIME_MILLISECONDS, message).with_help(help))
 }
 
 /// Where this program is.

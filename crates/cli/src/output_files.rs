@@ -1,11 +1,9 @@
 //! Where results go: files that the user names, and the folders of runs.
 
-use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, Write};
+use std::fs::{File, Metadata};
+use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -145,72 +143,56 @@ pub(crate) fn check_used(results: &[PathBuf], effects: &Effects) -> Result<(), D
     Ok(())
 }
 
-/// A file that a result goes to, for looking at it once all is written.
-#[derive(Debug, Clone)]
-pub(crate) struct Written {
+/// A file that a result goes to. It is an error if something else is written there meanwhile.
+#[derive(Debug)]
+pub(crate) struct ResultFile {
     path: PathBuf,
-    /// The device and the number of the file there.
-    id: (u64, u64),
-    n_bytes: Rc<Cell<u64>>,
-}
-
-/// Counts what is written.
-struct Counting {
     file: File,
-    n_bytes: Rc<Cell<u64>>,
 }
 
-impl Write for Counting {
+impl ResultFile {
+    /// Opens it.
+    pub(crate) fn create(path: &Path) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            path: path.to_owned(),
+            file: create(path)?,
+        })
+    }
+
+    /// The same file, for looking at it once all is written.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(Self {
+            path: self.path.clone(),
+            file: self.file.try_clone()?,
+        })
+    }
+
+    /// Fails if something else was written there since.
+    pub(crate) fn check(&mut self) -> io::Result<()> {
+        use std::os::unix::fs::MetadataExt as _;
+        let id = |data: &Metadata| (data.dev(), data.ino());
+        let ours = self.file.metadata()?;
+        let is_there = std::fs::metadata(&self.path).is_ok_and(|now| id(&now) == id(&ours));
+        match !ours.is_file() || (is_there && self.file.stream_position()? == ours.len()) {
+            true => Ok(()),
+            false => Err(io::Error::other(format!(
+                "something else was written to `{}` during the run",
+                self.path.display()
+            ))),
+        }
+    }
+}
+
+impl Write for ResultFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // What truncated the file in between would be filled up with zeros.
-        let data = self.file.metadata()?;
-        if data.is_file() && data.len() != self.n_bytes.get() {
-            return Err(io::Error::other(
-                "something else was written there during the run",
-            ));
-        }
-        let written = self.file.write(bytes)?;
-        self.n_bytes.set(self.n_bytes.get() + written as u64);
-        Ok(written)
+        self.check()?;
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
-}
-
-impl Written {
-    /// What is wrong if something else was written there since.
-    pub(crate) fn problem(&self) -> Option<Diagnostic> {
-        use std::os::unix::fs::MetadataExt as _;
-        let is_whole = std::fs::metadata(&self.path).is_ok_and(|now| {
-            !now.is_file() || ((now.dev(), now.ino()) == self.id && now.len() == self.n_bytes.get())
-        });
-        let message = format!(
-            "the result in `{}` is lost: something else was written there during the run",
-            self.path.display()
-        );
-        (!is_whole).then(|| {
-            Diagnostic::error(codes::FILE_WRITE, message)
-                .with_help("choose another file for the result")
-        })
-    }
-}
-
-/// Opens a file that a result goes to, and remembers it.
-pub(crate) fn create_kept(path: &Path) -> Result<(Box<dyn Write>, Written), Diagnostic> {
-    use std::os::unix::fs::MetadataExt as _;
-    let file = create(path)?;
-    let id = file
-        .metadata()
-        .map_or((0, 0), |data| (data.dev(), data.ino()));
-    let n_bytes = Rc::new(Cell::new(0));
-    let written = Written {
-        path: path.to_owned(),
-        id,
-        n_bytes: n_bytes.clone(),
-    };
-    Ok((Box::new(Counting { file, n_bytes }), written))
 }
 
 /// Replaces a file as a whole or not at all.
@@ -252,6 +234,14 @@ pub(crate) fn create(path: &Path) -> Result<File, Diagnostic> {
         let _ = std::fs::create_dir_all(folder);
     }
     File::create(path).map_err(|error| unwritable(path, &error))
+}
+
+/// Writes a file that a result goes to.
+pub(crate) fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Diagnostic> {
+    write(&mut create(path)?).map_err(|error| unwritable(path, &error))
 }
 
 /// Old runs are cleared away once, so that all runs of a command are kept.

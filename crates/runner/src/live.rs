@@ -12,6 +12,7 @@ use cuecard_judge::{CommandVerdict, CommandVerdicts, redacted};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, Redactor, Text, cut};
 use cuecard_source::{SourceFile, Span};
+use cuecard_timeline::profiles::shell;
 use cuecard_trace::Trace;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -156,10 +157,10 @@ fn output(
 ) -> Result<Vec<u8>, Stop> {
     let failed =
         |message: String| Diagnostic::error(codes::TEST_RUN, message).at(&case.source, span);
-    let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    let line = shell::join(command.iter().map(String::as_str));
     setup
         .policy
-        .command(&Text::from(words.join(" ").as_str()))
+        .command(&Text::from(line.as_str()))
         .map_err(|refusal| {
             Stop::could_not_run(
                 Diagnostic::error(codes::SAFETY_COMMAND, refusal.message)
@@ -323,14 +324,4 @@ fn scenario(context: &TestContext) -> Json {
         }
     }
     scenario
-}
-
-/// A word that a shell takes as it is.
-fn quoted(word: &str) -> String {
-    let is_plain =
-        |character: char| character.is_alphanumeric() || "-_./:=@%+,".contains(character);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }

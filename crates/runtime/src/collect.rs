@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
+use walkdir::{DirEntry, WalkDir};
 
 use super::text_file::{help_on_missing, io_reason};
 
@@ -90,10 +91,25 @@ impl Walk {
 
     fn folder(&mut self, folder: &Path) {
         let (n_files, n_problems) = (self.found.files.len(), self.found.problems.len());
-        let mut open = vec![(folder.to_owned(), 0)];
-        while let Some((path, depth)) = open.pop() {
-            if !self.entries(&path, depth, &mut open) {
+        let is_made_or_hidden = |entry: &DirEntry| {
+            entry.depth() > 0
+                && entry.file_type().is_dir()
+                && (entry.file_name().as_encoded_bytes().starts_with(b".") || is_made(entry.path()))
+        };
+        let walk = WalkDir::new(folder).max_depth(DEEPEST + 1).into_iter();
+        for entry in walk.filter_entry(|entry| !is_made_or_hidden(entry)) {
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                self.unreadable(folder, &format!("there are more than {MOST_ENTRIES} files"));
                 break;
+            }
+            match entry {
+                Ok(entry) => self.entry(&entry),
+                Err(error) => {
+                    let path = error.path().unwrap_or(folder).to_owned();
+                    let reason = error.into_io_error().map(|error| io_reason(&error));
+                    self.unreadable(&path, &reason.unwrap_or_default());
+                }
             }
         }
         let bytes = |file: &FoundFile| file.path.as_os_str().as_encoded_bytes().to_vec();
@@ -104,54 +120,24 @@ impl Walk {
         }
     }
 
-    /// Looks at what is in a folder; false if the bound on entries is met.
-    fn entries(&mut self, folder: &Path, depth: usize, open: &mut Vec<(PathBuf, usize)>) -> bool {
-        let listing = match fs::read_dir(folder) {
-            Ok(listing) => listing,
-            Err(error) => {
-                self.unreadable(folder, &io_reason(&error));
-                return true;
+    fn entry(&mut self, entry: &DirEntry) {
+        let path = entry.path();
+        if entry.file_type().is_dir() {
+            if entry.depth() > DEEPEST {
+                let reason = format!("it is nested more than {DEEPEST} folders deep");
+                self.unreadable(path, &reason);
             }
-        };
-        for entry in listing {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    self.unreadable(folder, &io_reason(&error));
-                    continue;
-                }
-            };
-            self.entries += 1;
-            if self.entries > MOST_ENTRIES {
-                self.unreadable(folder, &format!("there are more than {MOST_ENTRIES} files"));
-                return false;
+        } else if (self.kind.is_meant)(path) {
+            // A pipe would be waited for.
+            if !fs::metadata(path).map_or(true, |found| found.is_file()) {
+                return self.unreadable(path, "it is not a file");
             }
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder && !name.starts_with('.') && !is_made(&entry.path()) {
-                if depth >= DEEPEST {
-                    let reason = format!("it is nested more than {DEEPEST} folders deep");
-                    self.unreadable(&entry.path(), &reason);
-                    continue;
-                }
-                open.push((entry.path(), depth + 1));
-            } else if !is_folder && (self.kind.is_meant)(&entry.path()) {
-                // A pipe would be waited for.
-                let is_file = fs::metadata(entry.path()).map_or(true, |found| found.is_file());
-                if !is_file {
-                    self.unreadable(&entry.path(), "it is not a file");
-                    continue;
-                }
-                let path = entry.path();
-                self.found.files.push(FoundFile {
-                    // `.` is how nobody calls it.
-                    path: path.strip_prefix(".").map(Path::to_owned).unwrap_or(path),
-                    is_named: false,
-                });
-            }
+            self.found.files.push(FoundFile {
+                // `.` is how nobody calls it.
+                path: path.strip_prefix(".").unwrap_or(path).to_owned(),
+                is_named: false,
+            });
         }
-        true
     }
 
     fn unreadable(&mut self, path: &Path, reason: &str) {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::{SourceFile, Span};
 use regex::Regex;
 
@@ -16,15 +16,14 @@ use regex::Regex;
 const MAX_BYTES: usize = 1024 * 1024;
 /// The longest name, in bytes.
 const MAX_NAME: usize = 256;
-/// After this many findings the rest is only counted.
-const MAX_FINDINGS: usize = 100;
+/// After so many errors the rest of the file isn't read.
+const MAX_ERRORS: usize = 100;
 
 /// Reads a file of variables: the names in the order in which they first stand in the file, each with its
-/// last value, and everything there is to say, in the order of the file. If any finding is an error, the
-/// variables are a best effort and not to be used.
+/// last value, and everything there is to say. If any finding is an error, the variables are a best effort and not to be
+/// used.
 ///
-/// The findings point into a copy of the text in which everything but names is painted over, so that no
-/// value is shown with them.
+/// The findings point into a copy of the text in which everything is painted over, so that no value is shown with them.
 pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Diagnostic>) {
     static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
         let pattern = r#"(?sx)\A\s*(?: export[\ \t][^\S\n]*(?<exported>[^=\s][^=\n]*) | (?<name>[^=\n]*) )=
@@ -40,12 +39,11 @@ pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Diagnostic>) {
             .with_help("a file for `--env` holds lines such as `NAME=value`");
         return (Vec::new(), vec![diagnostic]);
     }
-    let mut file = File::default();
+    let mut file = File::new(source);
     let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
-    // What may be shown is names and the `=` after them; this is where the last one ends.
-    let mut shown = 0;
-    let mut hidden = Vec::new();
-    while let Some(line) = text.get(at..).and_then(|rest| rest.split('\n').next()) {
+    while let Some(line) = text.get(at..).and_then(|rest| rest.split('\n').next())
+        && file.n_errors < MAX_ERRORS
+    {
         let start = at + line.len() - line.trim_start().len();
         let line = line.trim();
         let line_end = start + line.len();
@@ -75,16 +73,9 @@ pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Diagnostic>) {
         let name = name.trim();
         let name_span = name_at..name_at + name.len();
         let problem = name_problem(name);
-        match &problem {
-            None => {
-                hidden.push(shown..start);
-                shown = equals + 1;
-            }
-            Some(problem) => file.error(
-                name_span.clone(),
-                problem,
-                "a name consists of letters, digits, `_`, `-` and `.`, as in `NAME=value`",
-            ),
+        if let Some(problem) = &problem {
+            let help = "a name consists of letters, digits, `_`, `-` and `.`, as in `NAME=value`";
+            file.error(name_span.clone(), problem, help);
         }
         let value = match (part("single"), part("double")) {
             (Some((value, _)), _) => value.replace("\r\n", "\n"),
@@ -124,64 +115,45 @@ pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Diagnostic>) {
             file.error(nul..nul + 1, message, "remove it");
         }
         if problem.is_none() {
-            file.set(source, name, name_span, value);
+            file.set(name, name_span, value);
         }
     }
-    hidden.push(shown..text.len());
-    let source = SourceFile::new(source.name(), painted(text, &hidden));
-    (file.variables, bounded(file.findings, &source))
-}
-
-/// The findings with their places in `source`. After the most that are shown, errors are counted.
-fn bounded(mut findings: Vec<(Range<usize>, Diagnostic)>, source: &SourceFile) -> Vec<Diagnostic> {
-    let rest = findings.split_off(findings.len().min(MAX_FINDINGS));
-    let is_error = |(_, found): &&(_, Diagnostic)| found.severity == Severity::Error;
-    let n_errors = rest.iter().filter(is_error).count();
-    findings.sort_by_key(|(span, _)| span.start);
-    if n_errors > 0 {
-        let message = format!("the file has {n_errors} more errors");
-        let more = Diagnostic::error(codes::ARGUMENT, message)
-            .with_help("correct the first ones; perhaps the file isn't meant for `--env`");
-        let end = source.text().len();
-        findings.push((end..end, more));
-    }
-    let placed = findings.into_iter();
-    placed
-        .map(|(span, found)| found.at(source, Span::new(span.start, span.end)))
-        .collect()
-}
-
-/// `text` with all visible characters in `hidden` painted over, each by one of the same length in bytes,
-/// so that every offset, line and column stays what it is. The ranges must be in order.
-fn painted(text: &str, hidden: &[Range<usize>]) -> String {
-    let mut painted = String::with_capacity(text.len());
-    let mut done = 0;
-    for range in hidden {
-        let start = range.start.max(done);
-        let Some(covered) = text.get(start..range.end.max(start)) else {
-            continue;
-        };
-        painted.push_str(&text[done..start]);
-        painted.extend(covered.chars().map(cuecard_source::paint));
-        done = start + covered.len();
-    }
-    painted.push_str(&text[done..]);
-    painted
+    (file.variables, file.findings)
 }
 
 /// What was read so far.
-#[derive(Default)]
 struct File {
+    /// The text without its values.
+    painted: SourceFile,
     variables: Vec<(String, String)>,
-    /// The place of each name in `variables`, and where it stands first.
-    by_name: HashMap<String, (usize, usize)>,
-    findings: Vec<(Range<usize>, Diagnostic)>,
+    /// The place of each name in `variables`.
+    by_name: HashMap<String, usize>,
+    findings: Vec<Diagnostic>,
+    n_errors: usize,
 }
 
 impl File {
+    fn new(source: &SourceFile) -> Self {
+        // Each character by one of the same length, so that every offset, line and column stays what it is.
+        let painted: String = source.text().chars().map(cuecard_source::paint).collect();
+        Self {
+            painted: SourceFile::new(source.name(), painted),
+            variables: Vec::new(),
+            by_name: HashMap::new(),
+            findings: Vec::new(),
+            n_errors: 0,
+        }
+    }
+
     fn error(&mut self, span: Range<usize>, message: &str, help: &str) {
+        self.n_errors += 1;
         let error = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
-        self.findings.push((span, error));
+        self.find(span, error);
+    }
+
+    fn find(&mut self, span: Range<usize>, found: Diagnostic) {
+        let span = Span::new(span.start, span.end);
+        self.findings.push(found.at(&self.painted, span));
     }
 
     /// What stands in double quotes, from `at` on.
@@ -190,27 +162,20 @@ impl File {
         let mut rest = written;
         while let Some((before, escaped)) = rest.split_once('\\') {
             value.push_str(&before.replace("\r\n", "\n"));
-            let character = escaped.chars().next();
-            let meaning = match character {
+            let meaning = match escaped.chars().next() {
                 Some('n') => Some('\n'),
                 Some('t') => Some('\t'),
                 Some(itself @ ('"' | '\\')) => Some(itself),
                 _ => None,
             };
             value.extend(meaning);
-            let length = character.map_or(0, char::len_utf8);
-            rest = &escaped[if meaning.is_some() { length } else { 0 }..];
+            // These are ASCII.
+            rest = &escaped[meaning.iter().len()..];
             if meaning.is_none() {
-                let message = match character {
-                    Some(character) if !character.is_whitespace() && !character.is_control() => {
-                        format!("invalid escape `\\{character}`")
-                    }
-                    _ => "`\\` without a valid escape".to_owned(),
-                };
                 let backslash = at + written.len() - escaped.len() - 1;
                 self.error(
-                    backslash..backslash + 1 + length,
-                    &message,
+                    backslash..backslash + 1,
+                    "`\\` without a valid escape",
                     "write `\\\\` for a backslash, or put the value in `'`; the escapes are `\\n`, `\\t`, `\\\"` and `\\\\`",
                 );
             }
@@ -218,22 +183,17 @@ impl File {
         value + &rest.replace("\r\n", "\n")
     }
 
-    fn set(&mut self, source: &SourceFile, name: &str, span: Range<usize>, value: String) {
-        let new = (self.variables.len(), span.start);
-        let (idx, first) = *self.by_name.entry(name.to_owned()).or_insert(new);
-        if idx == self.variables.len() {
+    fn set(&mut self, name: &str, span: Range<usize>, value: String) {
+        let new = self.variables.len();
+        let idx = *self.by_name.entry(name.to_owned()).or_insert(new);
+        if idx == new {
             self.variables.push((name.to_owned(), value));
             return;
         }
         self.variables[idx].1 = value;
         let message = format!("duplicate `{name}`: the last value is used");
-        let line = source
-            .position(u32::try_from(first).unwrap_or(u32::MAX))
-            .line;
-        let found = Diagnostic::warning(codes::ARGUMENT, message)
-            .with_label(format!("first defined on line {line}"))
-            .with_help("remove one of the two");
-        self.findings.push((span, found));
+        let found = Diagnostic::warning(codes::ARGUMENT, message);
+        self.find(span, found.with_help("remove one of the two"));
     }
 }
 
@@ -284,13 +244,8 @@ mod tests {
             .expect("every finding has a place");
         let start = place.source.position(place.span.start);
         let end = place.source.position(place.span.end);
-        let label = diagnostic
-            .label
-            .as_deref()
-            .map(|label| format!(" | {label}"))
-            .unwrap_or_default();
         format!(
-            "{} {}:{}-{}:{} {}{label}",
+            "{} {}:{}-{}:{} {}",
             diagnostic.severity.as_str(),
             start.line,
             start.column,
@@ -392,8 +347,8 @@ C=a\nb\"#
         assert_eq!(
             shown,
             [
-                "warning 3:2-3:3 duplicate `A`: the last value is used | first defined on line 1",
-                "warning 4:1-4:2 duplicate `A`: the last value is used | first defined on line 1",
+                "warning 3:2-3:3 duplicate `A`: the last value is used",
+                "warning 4:1-4:2 duplicate `A`: the last value is used",
             ]
         );
     }
@@ -411,7 +366,7 @@ C=a\nb\"#
                 "error 4:1-4:8 a name can't contain spaces",
                 "error 5:1-5:4 a name can't contain `+`",
                 "error 6:9-6:10 unexpected text after the closing quote",
-                "error 7:5-7:7 invalid escape `\\q`",
+                "error 7:5-7:6 `\\` without a valid escape",
                 "error 9:3-9:4 unterminated `'` at the start of this value",
             ]
         );
@@ -436,7 +391,7 @@ C=a\nb\"#
     fn a_backslash_before_a_line_end_is_no_escape() {
         assert_eq!(
             findings("A=\"x\\\ny\""),
-            ["error 1:5-2:1 `\\` without a valid escape"]
+            ["error 1:5-1:6 `\\` without a valid escape"]
         );
     }
 
@@ -474,18 +429,9 @@ C=a\nb\"#
     }
 
     #[test]
-    fn findings_are_bounded_and_the_last_counts_the_rest() {
-        let diagnostics = read(&"bad\n".repeat(150)).1;
-        assert_eq!(diagnostics.len(), MAX_FINDINGS + 1);
-        let last = shown(&diagnostics[MAX_FINDINGS]);
-        assert_eq!(last, "error 151:1-151:1 the file has 50 more errors");
-        let warned = read(&"A=1\n".repeat(150)).1;
-        assert_eq!(warned.len(), MAX_FINDINGS);
-        assert!(
-            warned
-                .iter()
-                .all(|diagnostic| diagnostic.severity == Severity::Warning)
-        );
+    fn after_many_errors_the_rest_is_not_read() {
+        let (variables, diagnostics) = read(&format!("{}A=1", "bad\n".repeat(150)));
+        assert_eq!((variables.len(), diagnostics.len()), (0, MAX_ERRORS));
     }
 
     #[test]
@@ -493,12 +439,12 @@ C=a\nb\"#
         let text = "export TOKEN='sekret one' sekrét\nA=1\nA=sekret2\nMIIsekret/3==\nlone sekret4 # sekret5";
         let (_, diagnostics) = read(text);
         let place = diagnostics[0].place.as_ref().expect("a place");
-        let (painted, lines) = (place.source.text(), place.source.text().lines());
+        let painted = place.source.text();
         assert_eq!(painted.len(), text.len());
-        let lines: Vec<_> = lines.collect();
-        assert_eq!(lines[0], "export TOKEN=******* **** ****·*");
-        assert_eq!(&lines[1..3], ["A=*", "A=*******"]);
-        assert_eq!(lines[3], "*************");
+        assert_eq!(
+            painted.lines().next(),
+            Some("****** ************* **** ****·*")
+        );
         assert!(!painted.contains("sekret"));
         let texts = format!(
             "{:?}",
@@ -511,15 +457,6 @@ C=a\nb\"#
             !texts.contains("sekret") && diagnostics.len() == 4,
             "{texts}"
         );
-    }
-
-    #[test]
-    fn paint_keeps_offsets() {
-        let text = "aé€😀\n b";
-        let all = 0..text.len();
-        assert_eq!(painted(text, &[all]), "*·•\u{10101}\n *");
-        assert_eq!(painted(text, &[1..3, 2..6]), "a·•😀\n b");
-        assert_eq!(painted(text, &[]), text);
     }
 
     fn double_quoted(value: &str) -> String {

@@ -9,14 +9,11 @@
 //! limit. Bodies are read whole before a handler sees them, so no handler has to count bytes.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -24,6 +21,8 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::{BoxError, Router};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::net::TcpListener;
 
 /// The largest request body that is read unless [`Guard::body_limit`] says otherwise, in bytes.
@@ -146,7 +145,7 @@ impl Guard {
     pub async fn admit(
         &self,
         head: &Parts,
-        mut body: impl HttpBody<Data = Bytes> + Unpin,
+        mut body: impl HttpBody<Data = Bytes, Error: Into<BoxError>> + Unpin,
     ) -> Result<Bytes, Response> {
         if let Err(refusal) = self.check_head(&head.uri, &head.headers) {
             if matches!(refusal, Refusal::Body { .. }) {
@@ -198,14 +197,6 @@ impl Guard {
     }
 
     fn may_be_host(&self, text: &str) -> bool {
-        // What nearly every client sends needs no parser.
-        if ["127.0.0.1:", "localhost:"]
-            .iter()
-            .filter_map(|name| text.strip_prefix(name))
-            .any(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
-        {
-            return true;
-        }
         text.parse::<Authority>().is_ok_and(|authority| {
             !authority.as_str().contains('@')
                 && (self.token_protects() || self.is_own_name(authority.host()))
@@ -338,45 +329,18 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     }
 }
 
-/// The whole body. One that came in one piece, as small ones do, is not copied.
+/// The whole body.
 async fn read_body(
-    body: &mut (impl HttpBody<Data = Bytes> + Unpin),
+    body: &mut (impl HttpBody<Data = Bytes, Error: Into<BoxError>> + Unpin),
     limit: usize,
 ) -> Result<Bytes, Refusal> {
-    let mut whole = Bytes::new();
-    let mut collected: Vec<u8> = Vec::new();
-    while let Some(piece) = next_piece(body).await {
-        let piece = piece.map_err(|_| Refusal::Broken)?;
-        if piece.len() > limit.saturating_sub(collected.len().max(whole.len())) {
-            drop((whole, collected));
+    match Limited::new(&mut *body, limit).collect().await {
+        Ok(whole) => Ok(whole.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
             Box::pin(drain(body)).await;
-            return Err(Refusal::Body { limit });
+            Err(Refusal::Body { limit })
         }
-        if whole.is_empty() && collected.is_empty() {
-            whole = piece;
-            continue;
-        }
-        if collected.is_empty() {
-            collected.extend_from_slice(&whole);
-        }
-        collected.extend_from_slice(&piece);
-    }
-    Ok(if collected.is_empty() {
-        whole
-    } else {
-        collected.into()
-    })
-}
-
-/// The next piece of a body, nothing at its end. What follows a body, such as trailers, is passed over.
-async fn next_piece<B: HttpBody + Unpin>(body: &mut B) -> Option<Result<B::Data, B::Error>> {
-    loop {
-        let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
-        match frame.map(hyper::body::Frame::into_data) {
-            Ok(Ok(piece)) => return Some(Ok(piece)),
-            Ok(Err(_)) => {}
-            Err(error) => return Some(Err(error)),
-        }
+        Err(_) => Err(Refusal::Broken),
     }
 }
 
@@ -384,8 +348,8 @@ async fn next_piece<B: HttpBody + Unpin>(body: &mut B) -> Option<Result<B::Data,
 async fn drain(body: &mut (impl HttpBody<Data = Bytes> + Unpin)) {
     let mut drained = 0;
     while drained < DRAIN_BYTES {
-        match tokio::time::timeout(DRAIN_PAUSE, next_piece(body)).await {
-            Ok(Some(Ok(piece))) => drained += piece.len(),
+        match tokio::time::timeout(DRAIN_PAUSE, body.frame()).await {
+            Ok(Some(Ok(frame))) => drained += frame.data_ref().map_or(0, Bytes::len),
             _ => return,
         }
     }

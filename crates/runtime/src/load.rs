@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::collect::collect;
 use super::text_file;
-use super::timelines::{TIMELINES, none_tagged, read_timeline, without_data};
+use super::timelines::{TIMELINES, TimelineFile, none_tagged, read_timeline, without_data};
 
 /// Which timelines a stand-in plays, and how.
 #[derive(Debug, Clone)]
@@ -90,16 +90,17 @@ pub fn load<S>(
     };
     let read = collected.files.into_iter().map(|file| {
         let read = read_file(&file.path, options);
-        (file, read)
+        let path = file.path.clone();
+        (file, (path, read))
     });
-    let mut read = without_data(read.collect(), |read| &read.beside);
-    read.retain(|read| {
+    let mut read = without_data(read.collect(), |(_, read)| &read.beside);
+    read.retain(|(_, read)| {
         let timeline = read.timeline.as_ref();
         timeline.is_none_or(|timeline| timeline.has_tag_of(&options.tags))
     });
     let mut fitting = HashSet::new();
     let mut timelines = Vec::new();
-    for read in read {
+    for (path, read) in read {
         let mut diagnostics = read.diagnostics;
         let script = read.timeline.and_then(|mut timeline| {
             timeline.server.any_prompt |= options.any_prompt;
@@ -116,7 +117,7 @@ pub fn load<S>(
                 timelines.push(timeline);
                 loaded.scripts.push(Arc::new(script));
             }
-            None => loaded.left_out.push(read.path),
+            None => loaded.left_out.push(path),
         }
         loaded.diagnostics.append(&mut diagnostics);
     }
@@ -179,38 +180,16 @@ fn unfitting(faults: Option<&FaultRules>, fitting: &HashSet<usize>) -> Vec<Diagn
         .collect()
 }
 
-/// A file after reading.
-struct ReadFile {
-    path: PathBuf,
-    timeline: Option<Timeline>,
-    diagnostics: Vec<Diagnostic>,
-    /// The files beside it that it has data in.
-    beside: Vec<PathBuf>,
-}
-
-fn read_file(path: &Path, options: &PlayOptions) -> ReadFile {
-    let source = match text_file::read(path, &path.display().to_string()) {
-        Ok(source) => source,
-        Err(diagnostic) => {
-            return ReadFile {
-                path: path.to_owned(),
-                timeline: None,
-                diagnostics: vec![diagnostic],
-                beside: Vec::new(),
-            };
-        }
-    };
+fn read_file(path: &Path, options: &PlayOptions) -> TimelineFile {
     let folder = path.parent().unwrap_or(Path::new(""));
-    let read = read_timeline(&source, folder, &options.symbols);
-    let diagnostics = read
-        .diagnostics
-        .into_iter()
-        .map(|found| found.strictly(options.is_strict))
-        .collect();
-    ReadFile {
-        path: path.to_owned(),
-        timeline: read.timeline,
-        diagnostics,
-        beside: read.beside,
-    }
+    let mut read = match text_file::read(path, &path.display().to_string()) {
+        Ok(source) => read_timeline(&source, folder, &options.symbols),
+        Err(found) => TimelineFile {
+            diagnostics: vec![found],
+            ..TimelineFile::default()
+        },
+    };
+    let found = read.diagnostics.into_iter();
+    read.diagnostics = found.map(|it| it.strictly(options.is_strict)).collect();
+    read
 }

@@ -22,13 +22,6 @@ pub fn embedded(
     timeline: Arc<Timeline>,
     is_wanted: impl Fn(&EventKind) -> bool,
 ) -> (Arc<Timeline>, Vec<Diagnostic>) {
-    let has_files = timeline
-        .events
-        .iter()
-        .any(|event| is_wanted(&event.kind) && blocks(&event.kind).any(is_in_file));
-    if !has_files {
-        return (timeline, Vec::new());
-    }
     let mut timeline = Arc::unwrap_or_clone(timeline);
     let folder = folder_of(Path::new(timeline.source.name())).to_owned();
     let mut found = Vec::new();
@@ -58,13 +51,6 @@ pub fn embedded(
     (Arc::new(timeline), found)
 }
 
-fn is_in_file(block: &Block) -> bool {
-    matches!(
-        &block.kind,
-        BlockKind::Image(media) | BlockKind::Audio(media) if matches!(media.source, MediaSource::File(_))
-    )
-}
-
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     let file = File::open(path).map_err(|error| io_reason(&error))?;
     let mut bytes = Vec::new();
@@ -74,21 +60,6 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     match bytes.len() as u64 > MAX_MEDIA {
         true => Err(format!("it is larger than {} MiB", MAX_MEDIA >> 20)),
         false => Ok(bytes),
-    }
-}
-
-/// The blocks of an event: what the user or the agent says.
-fn blocks(kind: &EventKind) -> Box<dyn Iterator<Item = &Block> + '_> {
-    match kind {
-        EventKind::UserInputs(inputs) => Box::new(inputs.iter().flat_map(|input| &input.blocks)),
-        EventKind::Response(response) => Box::new(response.elements.iter().flat_map(|element| {
-            let entries = match element {
-                ResponseElement::Assistant(entries) => entries.as_slice(),
-                _ => &[],
-            };
-            entries.iter().map(|entry| &entry.value)
-        })),
-        _ => Box::new(std::iter::empty()),
     }
 }
 

@@ -106,25 +106,14 @@ impl ProcessGroup {
     /// # Errors
     /// The operating system's, for example `NotFound` when there is no such program.
     pub fn spawn(spec: &ProcessSpec, inherited: &[(OsString, OsString)]) -> io::Result<Self> {
-        let mut command = Command::new(&spec.program);
+        let is_allowed = |name: &OsString| INHERITED.iter().any(|allowed| name == allowed);
+        let inherited = inherited.iter().filter(|(name, _)| is_allowed(name));
+        let mut command = command(spec, inherited);
         command
-            .args(&spec.args)
-            .env_clear()
-            .envs(
-                inherited
-                    .iter()
-                    .filter(|(name, _)| INHERITED.iter().any(|allowed| name == allowed))
-                    .map(|(name, value)| (name, value)),
-            )
-            .envs(spec.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .stderr(Stdio::piped());
         leave_terminal(&mut command);
-        if let Some(cwd) = &spec.cwd {
-            command.current_dir(cwd);
-        }
         Self::start(command, true)
     }
 
@@ -144,16 +133,7 @@ impl ProcessGroup {
         let (pty, terminal) = pty_process::open().map_err(of_terminal)?;
         pty.resize(pty_process::Size::new(rows, columns))
             .map_err(of_terminal)?;
-        let mut command = Command::new(&spec.program);
-        command
-            .args(&spec.args)
-            .env_clear()
-            .envs(spec.env.iter().map(|(name, value)| (name, value)))
-            .kill_on_drop(true);
-        if let Some(cwd) = &spec.cwd {
-            command.current_dir(cwd);
-        }
-        let group = Self::start_with(command, true, |command| {
+        let group = Self::start_with(command(spec, []), true, |command| {
             pty_process::Command::from(command)
                 .spawn(terminal)
                 .map_err(of_terminal)
@@ -172,24 +152,11 @@ impl ProcessGroup {
         environment: &[(OsString, OsString)],
         is_terminal: bool,
     ) -> io::Result<Self> {
-        let mut command = Command::new(&spec.program);
-        command
-            .args(&spec.args)
-            .env_clear()
-            .envs(environment.iter().map(|(name, value)| (name, value)))
-            .envs(spec.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::inherit())
-            .stdout(Stdio::inherit())
-            .stderr(Stdio::inherit())
-            .kill_on_drop(true);
-        if !is_terminal {
-            command.process_group(0);
-        }
-        if let Some(cwd) = &spec.cwd {
-            command.current_dir(cwd);
-        }
+        let mut command = command(spec, environment);
         if is_terminal {
             RUNS_USER_COMMAND.store(true, Ordering::Relaxed);
+        } else {
+            command.process_group(0);
         }
         Self::start(command, !is_terminal)
     }
@@ -310,6 +277,24 @@ impl Drop for ProcessGroup {
         self.end();
         live_groups().remove(&self.group);
     }
+}
+
+/// The command of `spec`, with the variables of `environment` below its own and no others.
+fn command<'e>(
+    spec: &'e ProcessSpec,
+    environment: impl IntoIterator<Item = &'e (OsString, OsString)>,
+) -> Command {
+    let mut command = Command::new(&spec.program);
+    let variables = environment.into_iter().chain(&spec.env);
+    command
+        .args(&spec.args)
+        .env_clear()
+        .envs(variables.map(|(name, value)| (name, value)))
+        .kill_on_drop(true);
+    if let Some(cwd) = &spec.cwd {
+        command.current_dir(cwd);
+    }
+    command
 }
 
 /// Kills every group that is still alive, and what left one before. For the end, the panic hook and an impatient user.

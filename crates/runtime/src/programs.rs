@@ -1,4 +1,4 @@
-//! Programs in `PATH`, and the line that installs one.
+//! Programs in `PATH`, and how one is installed.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -26,17 +26,6 @@ impl Programs<'_> {
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join(name))
             .find(|file| may_run(file))
-    }
-
-    /// The line that installs `thing`, with the package manager of this machine.
-    pub fn install(&self, thing: Thing) -> &'static str {
-        let row = INSTALL.iter().find(|row| row.thing == thing);
-        let Some(row) = row else { return "" };
-        let manager = MANAGERS.iter().position(|name| self.find(name).is_some());
-        match manager.map(|idx| row.lines[idx]) {
-            Some(line) if !line.is_empty() => line,
-            _ => row.otherwise,
-        }
     }
 }
 
@@ -66,91 +55,22 @@ pub enum Thing {
     Deno,
 }
 
-/// The package managers, the first of which on a machine counts.
-const MANAGERS: [&str; 6] = ["brew", "apt-get", "dnf", "pacman", "apk", "zypper"];
-
-struct Install {
-    thing: Thing,
-    /// A line for each of the managers; empty if it has no such package.
-    lines: [&'static str; MANAGERS.len()],
-    otherwise: &'static str,
+impl Thing {
+    /// How it is installed.
+    pub fn install(self) -> &'static str {
+        match self {
+            Self::Node => "install the package `nodejs`, or see https://nodejs.org/en/download",
+            Self::Browser => "install the package `chromium`, or see https://www.google.com/chrome",
+            Self::Uv => "curl -LsSf https://astral.sh/uv/install.sh | sh",
+            Self::Python => {
+                "install the package `python3`, or see https://www.python.org/downloads"
+            }
+            Self::Docker => "see https://docs.docker.com/get-docker",
+            Self::Bun => "npm install -g bun",
+            Self::Deno => "npm install -g deno",
+        }
+    }
 }
-
-const UV: &str = "curl -LsSf https://astral.sh/uv/install.sh | sh";
-const DOCKER: &str = "see https://docs.docker.com/get-docker";
-
-const INSTALL: &[Install] = &[
-    Install {
-        thing: Thing::Node,
-        lines: [
-            "brew install node",
-            "apt-get install nodejs npm",
-            "dnf install nodejs",
-            "pacman -S nodejs npm",
-            "apk add nodejs npm",
-            "zypper install nodejs",
-        ],
-        otherwise: "see https://nodejs.org/en/download",
-    },
-    Install {
-        thing: Thing::Browser,
-        lines: [
-            "brew install --cask google-chrome",
-            "apt-get install chromium",
-            "dnf install chromium",
-            "pacman -S chromium",
-            "apk add chromium",
-            "zypper install chromium",
-        ],
-        otherwise: "see https://www.google.com/chrome",
-    },
-    Install {
-        thing: Thing::Uv,
-        lines: [
-            "brew install uv",
-            "",
-            "dnf install uv",
-            "pacman -S uv",
-            "apk add uv",
-            "",
-        ],
-        otherwise: UV,
-    },
-    Install {
-        thing: Thing::Python,
-        lines: [
-            "brew install python",
-            "apt-get install python3",
-            "dnf install python3",
-            "pacman -S python",
-            "apk add python3",
-            "zypper install python3",
-        ],
-        otherwise: "see https://www.python.org/downloads",
-    },
-    Install {
-        thing: Thing::Docker,
-        lines: [""; MANAGERS.len()],
-        otherwise: DOCKER,
-    },
-    Install {
-        thing: Thing::Bun,
-        lines: [""; MANAGERS.len()],
-        otherwise: "npm install -g bun",
-    },
-    Install {
-        thing: Thing::Deno,
-        lines: [
-            "brew install deno",
-            "",
-            "",
-            "pacman -S deno",
-            "apk add deno",
-            "",
-        ],
-        otherwise: "npm install -g deno",
-    },
-];
 
 #[cfg(test)]
 mod tests {
@@ -181,24 +101,5 @@ mod tests {
         assert_eq!(programs.find("b"), Some(second.path().join("b")));
         assert_eq!(programs.find("a.txt"), None);
         assert_eq!(Programs { environment: &[] }.find("b"), None);
-    }
-
-    #[test]
-    fn the_package_manager_of_the_machine_says_how_to_install() {
-        let line = |manager: &[&str], thing| {
-            let folder = folder_with(manager);
-            let environment = [("PATH".into(), folder.path().into())];
-            let programs = Programs {
-                environment: &environment,
-            };
-            programs.install(thing)
-        };
-        assert_eq!(
-            line(&["apt-get"], Thing::Browser),
-            "apt-get install chromium"
-        );
-        assert_eq!(line(&["brew", "apt-get"], Thing::Node), "brew install node");
-        assert_eq!(line(&["apt-get"], Thing::Uv), UV);
-        assert_eq!(line(&[], Thing::Docker), DOCKER);
     }
 }

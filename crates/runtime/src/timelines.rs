@@ -108,7 +108,7 @@ pub fn is_timeline(source: &SourceFile) -> bool {
 }
 
 /// A timeline's file after reading, with what stands beside it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TimelineFile {
     /// What it says; `None` if it can't be used.
     pub timeline: Option<Timeline>,

@@ -56,7 +56,7 @@ enum TraceMessage<N> {
 /// Tells the writer.
 #[derive(Debug)]
 pub struct TraceWriter<N> {
-    queue: Option<mpsc::Sender<TraceMessage<N>>>,
+    queue: mpsc::Sender<TraceMessage<N>>,
     /// Units of bytes that may still wait.
     units: Arc<Semaphore>,
     has_trace: bool,
@@ -76,7 +76,7 @@ impl<N> Clone for TraceWriter<N> {
 /// The thread that writes. It ends with [`TraceWriter::close`], or when the last teller is gone.
 #[derive(Debug)]
 pub struct Writer {
-    thread: Option<JoinHandle<Option<io::Error>>>,
+    thread: JoinHandle<Option<io::Error>>,
 }
 
 /// Starts the writer.
@@ -91,49 +91,30 @@ pub fn start<N: Send + 'static>(
 ) -> io::Result<(TraceWriter<N>, Writer)> {
     let (has_trace, has_watcher) = (trace.is_some(), watcher.is_some());
     let units = Arc::new(Semaphore::new(QUEUED_BYTES / UNIT));
-    if !has_trace && !has_watcher {
-        let teller = TraceWriter {
-            queue: None,
-            units,
-            has_trace,
-            has_watcher,
-        };
-        return Ok((teller, Writer { thread: None }));
-    }
     let (sender, receiver) = mpsc::channel(QUEUE);
     let (ready, is_ready) = std::sync::mpsc::channel();
     let thread = std::thread::Builder::new()
         .name("cuecard-trace".to_owned())
         .spawn(move || {
             let mut recorder = Recorder::new(clock, Redactor::new(secrets));
-            if let Some((trace, header)) = trace {
-                let written = recorder.write_to(trace.out, &header);
-                let failed = written.is_err();
-                // Nobody waits only if the start was given up.
-                let _ = ready.send(written);
-                if failed {
-                    return None;
-                }
-            } else {
-                let _ = ready.send(Ok(()));
-            }
-            write(receiver, recorder, watcher)
+            let written = trace.map_or(Ok(()), |(trace, header)| {
+                recorder.write_to(trace.out, &header)
+            });
+            let has_begun = written.is_ok();
+            // Nobody waits only if the start was given up.
+            let _ = ready.send(written);
+            has_begun.then(|| write(receiver, recorder, watcher))?
         })?;
     is_ready
         .recv()
         .map_err(|_| io::Error::other("the writer of the trace has ended"))??;
     let teller = TraceWriter {
-        queue: Some(sender),
+        queue: sender,
         units,
         has_trace,
         has_watcher,
     };
-    Ok((
-        teller,
-        Writer {
-            thread: Some(thread),
-        },
-    ))
+    Ok((teller, Writer { thread }))
 }
 
 fn write<N>(
@@ -220,9 +201,7 @@ impl<N> TraceWriter<N> {
 
     /// The same from where nothing can be waited for: with a full queue, nobody is told.
     pub fn try_notice(&self, notice: N) {
-        if let Some(queue) = &self.queue {
-            let _ = queue.try_send(TraceMessage::Notice(notice, None));
-        }
+        let _ = self.queue.try_send(TraceMessage::Notice(notice, None));
     }
 
     /// Waits until everything told so far is written, and those who watch know it.
@@ -257,16 +236,14 @@ impl<N> TraceWriter<N> {
     }
 
     async fn tell(&self, told: TraceMessage<N>) {
-        if let Some(queue) = &self.queue {
-            // The writer is gone only after a panic in a watcher.
-            let _ = queue.send(told).await;
-        }
+        // The writer is gone only after a panic in a watcher.
+        let _ = self.queue.send(told).await;
     }
 }
 
 impl Writer {
     /// Waits until everything is written, after [`TraceWriter::close`].
     pub fn join(self) -> Option<io::Error> {
-        self.thread?.join().ok().flatten()
+        self.thread.join().ok().flatten()
     }
 }

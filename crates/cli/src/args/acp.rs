@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::RunsArgs;
 use super::serve::{PlayTimelineArgs, WhichTimelineArgs};
+use super::shared::seconds;
 
 /// Arguments of `acp`.
 #[derive(Debug, Args)]
@@ -29,10 +31,11 @@ pub(crate) struct AcpArgs {
     #[arg(
         long,
         value_name = "SECONDS",
+        value_parser = seconds,
         allow_negative_numbers = true,
         help_heading = "Playback"
     )]
-    pub timeout: Option<f64>,
+    pub timeout: Option<Duration>,
     /// Let the client run commands with PROGRAM -c COMMAND instead of sh
     #[arg(long, value_name = "PROGRAM", help_heading = "Playback")]
     pub exec_wrapper: Option<String>,

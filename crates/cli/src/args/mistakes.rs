@@ -108,11 +108,6 @@ fn hide_secret(error: &mut clap::Error) {
 /// The reason why a value can't be read, in other words than those of Rust's parsers.
 fn in_plain_words(message: &str) -> String {
     [
-        ("invalid float literal", "write a number such as 0.5"),
-        (
-            "cannot parse float from empty string",
-            "write a number such as 0.5",
-        ),
         ("invalid digit found in string", "write a whole number"),
         (
             "cannot parse integer from empty string",

@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgGroup, Args, Subcommand};
 
 use super::serve::HttpArgs;
+use super::shared::seconds;
 use super::{AddressArgs, RecordTranscriptArgs, RunsArgs, SecretVariableArgs};
 
 /// Arguments of `record`.
@@ -40,14 +42,14 @@ pub(crate) struct RecordLlmArgs {
     /// Use the API key from this environment variable instead of the client's
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub upstream_key_env: Option<String>,
-    /// Idle timeout in the middle of a response, in seconds
+    /// Idle timeout in the middle of a response, in seconds [default: 600]
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = cuecard_llm::record::DEFAULT_STALL.as_secs_f64(),
+        value_parser = seconds,
         help_heading = "Model"
     )]
-    pub stall: f64,
+    pub stall: Option<Duration>,
 
     #[command(flatten)]
     pub address: AddressArgs,

@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use cuecard_runner::timeline::RunMode;
 
 use super::serve::{TimelineSpeedArgs, WhichTimelineArgs};
+use super::shared::{seconds, wait};
 use super::{Choices, RunsArgs, SafetyArgs, one_of};
 
 /// Arguments of `run`.
@@ -77,22 +79,24 @@ pub(crate) struct PlayRunArgs {
         long,
         alias = "timeout",
         value_name = "SECONDS",
+        value_parser = seconds,
         allow_negative_numbers = true,
-        default_value_t = 300.0,
+        default_value = "300",
         help_heading = "Timing"
     )]
-    pub run_timeout: f64,
+    pub run_timeout: Duration,
     /// How long the program may take to end, in seconds
     ///
     /// The time begins when its terminal is gone.
     #[arg(
         long,
         value_name = "SECONDS",
+        value_parser = wait,
         allow_negative_numbers = true,
-        default_value_t = 5.0,
+        default_value = "5",
         help_heading = "Timing"
     )]
-    pub grace: f64,
+    pub grace: Duration,
     /// Number of runs at the same time
     #[arg(
         short,
@@ -181,8 +185,8 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// Print the screen as it was after this many seconds, instead of showing the run
-    #[arg(long, value_name = "SECONDS")]
-    pub at: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = wait)]
+    pub at: Option<Duration>,
     #[command(flatten)]
     pub runs: RunsArgs,
 }

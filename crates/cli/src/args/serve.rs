@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand};
 use cuecard_llm::OnMiss;
 
+use super::shared::factor;
 use super::{AddressArgs, Choices, DistanceArgs, RunsArgs, SpeedArgs, SymbolArgs, TagArgs, one_of};
 
 /// Arguments of `serve`.
@@ -270,6 +271,7 @@ pub(crate) struct TimelineSpeedArgs {
     /// Lower bound for --speed
     #[arg(
         long,
+        value_parser = factor,
         value_name = "FACTOR",
         default_value_t = 0.0,
         hide_default_value = true,

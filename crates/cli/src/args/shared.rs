@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -21,6 +22,38 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
+/// Reads a number that is not negative.
+pub(super) fn factor(text: &str) -> Result<f64, &'static str> {
+    number(text, f64::MAX).ok_or("write a number that is 0 or more, such as 0.5")
+}
+
+/// Reads a number from 0 to 1.
+fn share(text: &str) -> Result<f64, &'static str> {
+    number(text, 1.0).ok_or("write a number from 0 to 1")
+}
+
+/// Reads a percentage.
+pub(super) fn percentage(text: &str) -> Result<f64, &'static str> {
+    number(text, 100.0).ok_or("write a number from 0 to 100")
+}
+
+/// Reads a number of seconds.
+pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
+    let wait = wait(text).ok().filter(|wait| !wait.is_zero());
+    wait.ok_or("write a number of seconds above 0")
+}
+
+/// The same, or 0.
+pub(super) fn wait(text: &str) -> Result<Duration, &'static str> {
+    let seconds = number(text, f64::MAX);
+    let wait = seconds.and_then(|it| Duration::try_from_secs_f64(it).ok());
+    wait.ok_or("write a number of seconds, 0 or more")
+}
+
+fn number(text: &str, most: f64) -> Option<f64> {
+    text.parse().ok().filter(|it| (0.0..=most).contains(it))
+}
+
 /// Where servers are found, and how long they may take.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ConnectArgs {
@@ -28,8 +61,8 @@ pub(crate) struct ConnectArgs {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Timeout for a call or for starting a server, in seconds [default: 60]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
 }
 
 /// A file of variables.
@@ -86,6 +119,7 @@ pub(crate) struct SpeedArgs {
     #[arg(
         long,
         alias = "scenario-speed",
+        value_parser = factor,
         value_name = "FACTOR",
         allow_negative_numbers = true,
         default_value_t = 1.0
@@ -107,6 +141,7 @@ pub(crate) struct DistanceArgs {
     /// Maximum distance between a prompt and the timeline's prompt, from 0 to 1
     #[arg(
         long,
+        value_parser = share,
         value_name = "DISTANCE",
         allow_negative_numbers = true,
         hide_short_help = true,

@@ -1,10 +1,13 @@
 //! The command lines of `cuecard test` and `cuecard diff`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use cuecard_judge::model::Unproven;
 
+use super::shared::{percentage, seconds};
 use super::{Choices, RealAgentArgs, SafetyArgs, SpeedArgs, VariableArgs, one_of};
 
 /// Arguments of `test`.
@@ -46,7 +49,7 @@ pub(crate) struct TestArgs {
     pub init: bool,
 
     /// Number of tests to run at the same time [default: number of cores]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=256))]
     pub jobs: Option<usize>,
     /// Stop after the first failing test
     ///
@@ -60,8 +63,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "WHAT", value_parser = one_of(UNPROVEN), hide_possible_values = true)]
     pub unproven: Option<Unproven>,
     /// Timeout for a test, in seconds [default: 300]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
     /// Update the stored traces of trace_snapshot with those of this run
     #[arg(long)]
     pub update: bool,
@@ -76,6 +79,7 @@ pub(crate) struct TestArgs {
     /// With --mutate: fail if fewer mutants are detected, in percent
     #[arg(
         long,
+        value_parser = percentage,
         value_name = "PERCENT",
         allow_negative_numbers = true,
         requires = "mutate"

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_acp::{
@@ -152,16 +152,12 @@ fn options(
 ) -> Result<(AcpOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
     let judged = (args.strict, args.require_complete);
     let mut options = TimelineOptions::of(&args.which, &args.how, judged, environment);
-    let mut patience = None;
-    let timeout = inputs::seconds("--timeout", args.timeout);
-    if let Some((timeout, warning)) = options.problems.take(timeout) {
-        patience = timeout;
-        options.doubts.extend(warning);
-    }
+    let warning = inputs::too_long("--timeout", args.timeout);
+    options.doubts.extend(warning);
     let (play, doubts) = options.checked()?;
     let options = AcpOptions {
         play,
-        patience: patience.unwrap_or(DEFAULT_PATIENCE),
+        patience: args.timeout.unwrap_or(DEFAULT_PATIENCE),
         exec_wrapper: args.exec_wrapper.clone(),
         ..AcpOptions::default()
     };
@@ -237,7 +233,8 @@ fn end(files: &Files, teller: &OutputWriter, verdict: &Verdict, took: Duration) 
     }
     if let Some(path) = &files.verdict {
         let text = format!("{:#}\n", verdict.to_json());
-        problems.extend(written(path, |file| file.write_all(text.as_bytes())).err());
+        problems
+            .extend(output_files::write_with(path, |file| file.write_all(text.as_bytes())).err());
     }
     if let Some(path) = &files.junit {
         let scenarios: Vec<PlayedScenario<'_>> = verdict
@@ -257,7 +254,7 @@ fn end(files: &Files, teller: &OutputWriter, verdict: &Verdict, took: Duration) 
         let report = |file: &mut File| {
             stand_in_junit::write("cuecard acp", &scenarios, &verdict.findings, took, file)
         };
-        problems.extend(written(path, report).err());
+        problems.extend(output_files::write_with(path, report).err());
     }
     for problem in &problems {
         teller.diagnostic(problem);
@@ -271,13 +268,4 @@ fn end(files: &Files, teller: &OutputWriter, verdict: &Verdict, took: Duration) 
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     }
     exit
-}
-
-/// Writes a file.
-fn written(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> std::io::Result<()>,
-) -> Result<(), Diagnostic> {
-    let mut file = output_files::create(path)?;
-    write(&mut file).map_err(|error| output_files::unwritable(path, &error))
 }

@@ -20,7 +20,7 @@ use crate::asynchronous::until_stopped;
 use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
-use crate::output_files::{self, unwritable, unwritable_run};
+use crate::output_files::{self, unwritable_run};
 
 pub(crate) fn run(args: &AgentArgs, context: &Context) -> Result<ExitCode, Stop> {
     let Context {
@@ -164,7 +164,6 @@ fn write_transcript(
         version: title.split_once(' ').map_or("", |(_, version)| version),
     };
     let text = export::session(transcript.format, &read.events, &header, native);
-    let mut out = output_files::create(file)?;
-    out.write_all(text.unwrap_or_default().as_bytes())
-        .map_err(|error| unwritable(file, &error))
+    let text = text.unwrap_or_default();
+    output_files::write_with(file, |out| out.write_all(text.as_bytes()))
 }

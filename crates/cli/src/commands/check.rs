@@ -132,8 +132,8 @@ fn ask(
     context: &Context,
     all: &mut [Checked],
 ) -> Result<ServerChecks, Stop> {
-    let timeout = inputs::seconds("--timeout", args.server.connect.timeout);
-    let (timeout, warning) = timeout.map_err(Stop::invalid)?;
+    let timeout = args.server.connect.timeout;
+    let warning = inputs::too_long("--timeout", timeout);
     context.output.diagnostics(warning.as_slice());
     let mut pool = Pool::new(config.clone(), context.environment.clone(), timeout);
     let scenarios = all.iter().filter_map(Checked::scenario);

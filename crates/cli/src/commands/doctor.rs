@@ -189,9 +189,8 @@ fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Pr
     let variables = inputs::variables_of_file(args.server.env.env_file.as_ref(), environment)
         .map_err(Stop::invalid)?;
     let mut warnings = variables.diagnostics;
-    let (timeout, warning) =
-        inputs::seconds("--timeout", args.server.connect.timeout).map_err(Stop::invalid)?;
-    warnings.extend(warning);
+    let timeout = args.server.connect.timeout;
+    warnings.extend(inputs::too_long("--timeout", timeout));
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let (mut config, diagnostics) = Config::survey(&ConfigSearch {
         explicit: args.server.connect.config.as_deref(),

@@ -5,7 +5,6 @@ use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use cuecard_report::diagnostics;
 use cuecard_report::run_html::{self, RunReport, RunReportEvent};
@@ -132,9 +131,9 @@ fn write_junit(outcomes: &[RunOutcome], path: &Path) -> Result<(), Diagnostic> {
         took: outcome.took,
     });
     let runs: Vec<_> = runs.collect();
-    let file = output_files::create(path)?;
-    stand_in_junit::write_runs("cuecard run", &runs, file)
-        .map_err(|error| output_files::unwritable(path, &error))
+    output_files::write_with(path, |file| {
+        stand_in_junit::write_runs("cuecard run", &runs, file)
+    })
 }
 
 /// The document of `--json`.
@@ -170,10 +169,6 @@ pub(super) fn options(
 ) -> Result<RunOptions, Stop> {
     let options = TimelineOptions::of_player(&args.which, &args.speed, args.strict, environment);
     let (play, _) = options.checked().map_err(Stop::invalid)?;
-    let seconds = |option: &str, value: f64| {
-        let (duration, _) = inputs::seconds(option, Some(value)).map_err(Stop::invalid)?;
-        Ok::<_, Stop>(duration.unwrap_or_default())
-    };
     let goldens = GoldenOptions::new(
         args.goldens.clone(),
         update_goldens,
@@ -209,11 +204,8 @@ pub(super) fn options(
         checkpoint: args.checkpoint_cmd.clone(),
         goldens,
         keep: args.keep,
-        timeout: seconds("--run-timeout", args.run_timeout)?,
-        grace: match args.grace {
-            0.0 => Duration::ZERO,
-            grace => seconds("--grace", grace)?,
-        },
+        timeout: args.run_timeout,
+        grace: args.grace,
         ..RunOptions::new(own_program, policy, environment.to_vec())
     })
 }
@@ -372,11 +364,8 @@ fn report(outcome: &RunOutcome) -> Result<PathBuf, Diagnostic> {
     };
     let path = outcome.folder.join("report.html");
     let mut page = Vec::new();
-    let written = run_html::write(&report, &mut page).and_then(|()| {
-        let mut file =
-            output_files::create(&path).map_err(|found| std::io::Error::other(found.message))?;
-        file.write_all(&page)
-    });
-    let written = written.map_err(|error| output_files::unwritable(&path, &error));
-    written.map(|()| path)
+    // Writing into memory can't fail.
+    let _ = run_html::write(&report, &mut page);
+    output_files::write_with(&path, |file| file.write_all(&page))?;
+    Ok(path)
 }

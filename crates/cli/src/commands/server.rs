@@ -64,9 +64,8 @@ pub(super) fn named(
     let variables = inputs::variables_of_file(args.env.env_file.as_ref(), environment)
         .map_err(Stop::invalid)?;
     let mut warnings = variables.diagnostics;
-    let (timeout, warning) =
-        inputs::seconds("--timeout", args.connect.timeout).map_err(Stop::invalid)?;
-    warnings.extend(warning);
+    let timeout = args.connect.timeout;
+    warnings.extend(inputs::too_long("--timeout", timeout));
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let search = ConfigSearch {
         explicit: args.connect.config.as_deref(),

@@ -43,18 +43,13 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<ExitCode, Stop> 
         }
     };
     context.output.diagnostics(&run.doubts);
-    if let Some(seconds) = args.at {
-        let at = Duration::try_from_secs_f64(seconds);
-        return match (at, run.recording) {
-            (Ok(at), Some(mut recording)) => {
+    if let Some(at) = args.at {
+        return match run.recording {
+            Some(mut recording) => {
                 output::stdout(&format!("{}\n", recording.screen_at(at).text()));
                 Ok(ExitCode::Passed)
             }
-            (Err(_), _) => {
-                let message = "`--at` must be a number of seconds, 0 or more";
-                Err(Stop::invalid(Diagnostic::error(codes::ARGUMENT, message)))
-            }
-            (_, None) => {
+            None => {
                 let described = described(&run.folder);
                 let command = described["command"].as_str().or(described["kind"].as_str());
                 let command = command.map(|it| format!(": it is a run of `cuecard {it}`"));

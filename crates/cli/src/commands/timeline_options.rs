@@ -8,7 +8,7 @@ use cuecard_runtime::clock::Clock;
 use cuecard_runtime::load::PlayOptions;
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::trace_writer::TraceOutput;
-use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::diagnostic::Diagnostic;
 use cuecard_timeline::format::{Symbols, read_faults};
 use cuecard_timeline::script::Speed;
 use serde_json::{Value as Json, json};
@@ -65,15 +65,7 @@ impl TimelineOptions {
         environment: &[(OsString, OsString)],
     ) -> Self {
         let mut problems = Problems::default();
-        let argument = |message: &str| Diagnostic::error(codes::ARGUMENT, message);
         let speed = Speed::new(speed.factor.speed, speed.min_speed);
-        let wrong = || argument("`--speed` and `--min-speed` must be 0 or more");
-        let speed = problems.take(speed.ok_or_else(wrong));
-        if !(0.0..=1.0).contains(&which.distance.max_distance) {
-            problems
-                .0
-                .push(argument("`--max-distance` must be between 0 and 1"));
-        }
         let symbols = problems.take(symbols(&which.symbols, environment));
         Self {
             play: PlayOptions {

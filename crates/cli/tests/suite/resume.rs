@@ -90,7 +90,7 @@ fn killed_at_every_point_each_step_runs_once_and_nothing_reported_is_lost() {
 
         let undecided = run(&place, &["play", "scenario.json", "--resume", "last"]);
         assert_eq!(undecided.code(), Some(3), "{}", told(&undecided));
-        let said = format!("ended during step {number}, which may have had its effect");
+        let said = format!("ended during step {number}, which may have taken effect");
         assert!(undecided.stderr.contains(&said), "{}", told(&undecided));
 
         let redo = resume(

@@ -120,7 +120,7 @@ async fn starter(
     Finding {
         name: name.to_owned(),
         status: status(path.is_some()),
-        help: path.is_none().then(|| programs.install(thing).to_owned()),
+        help: path.is_none().then(|| thing.install().to_owned()),
         version,
         path,
         needed_by,
@@ -136,9 +136,7 @@ async fn browser(machine: &Machine<'_>, programs: &Programs<'_>) -> Finding {
     Finding {
         name: "browser".to_owned(),
         status: status(path.is_some()),
-        help: path
-            .is_none()
-            .then(|| programs.install(Thing::Browser).to_owned()),
+        help: path.is_none().then(|| Thing::Browser.install().to_owned()),
         version,
         path,
         needed_by: Vec::new(),

@@ -119,39 +119,23 @@ impl Resumption {
             .flatten()
             .find(|step| !unknown.contains(step))
         {
-            let what = match unknown.len() {
-                1 => format!("ended during {}: no other step is unknown", listed(unknown)),
-                _ => format!(
-                    "ended during {}, and not during step {other}",
-                    listed(unknown)
-                ),
-            };
+            let what = format!(
+                "ended during {}, and not during step {other}",
+                listed(unknown)
+            );
             return Err(refused(codes::RESUME_UNKNOWN, what));
         }
         let undecided = |step: &&u64| matches!(decision.of(**step), (false, false) | (true, true));
         let undecided: BTreeSet<u64> = unknown.iter().filter(undecided).copied().collect();
         if !undecided.is_empty() {
-            let several = undecided.len() > 1;
-            let (during, steps) = match journal.unknown_element {
-                _ if several => (listed(&undecided), "the steps"),
-                Some(index) => (
-                    format!("element {} of {}", index + 1, listed(&undecided)),
-                    "the element",
-                ),
-                None => (listed(&undecided), "the step"),
-            };
-            let (effects, behind) = match several {
-                true => ("their effects", "them"),
-                false => ("its effect", "it"),
-            };
-            let numbers = match unknown.len() {
-                1 => "",
-                _ => "; both take the numbers of steps, as `--redo 1,2 --assume-done 3`",
-            };
-            let what = format!("ended during {during}, which may have had {effects}");
-            return Err(refused(codes::RESUME_UNKNOWN, what).with_help(format!(
-                "find out; then add `--redo` to play {steps} again, or `--assume-done` to go on behind {behind}{numbers}"
-            )));
+            let element = journal.unknown_element.filter(|_| undecided.len() == 1);
+            let element =
+                element.map_or_else(String::new, |idx| format!("element {} of ", idx + 1));
+            let during = listed(&undecided);
+            let what = format!("ended during {element}{during}, which may have taken effect");
+            return Err(refused(codes::RESUME_UNKNOWN, what).with_help(
+                "find out; then add `--redo` to play it again, or `--assume-done` to go on behind it; both take numbers of steps, as `--redo 1,2`",
+            ));
         }
         let is_done = |step: &&u64| decision.of(**step).1;
         let assumed = unknown.iter().filter(is_done).copied().collect();

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use ipnet::IpNet;
+
 /// Whether an address is not one of the public internet: this machine, its link, a private network, a carrier's inner
 /// network, a group of machines, a test, or reserved. An IPv6 address that stands for an IPv4 one is what that is.
 pub fn is_private(address: IpAddr) -> bool {
@@ -17,20 +19,10 @@ pub fn is_private(address: IpAddr) -> bool {
             .any(|network| is_in(address, network))
 }
 
-/// Whether an address begins with the bits of a prefix.
+/// Whether an address is one of a network.
 fn is_in(address: IpAddr, network: &str) -> bool {
-    let bits = |address| match address {
-        IpAddr::V4(address) => u128::from(address.to_bits()) << 96,
-        IpAddr::V6(address) => address.to_bits(),
-    };
-    let (prefix, length) = network.split_once('/').unwrap_or_default();
-    match (prefix.parse::<IpAddr>(), length.parse::<u32>()) {
-        (Ok(prefix), Ok(length)) => {
-            prefix.is_ipv4() == address.is_ipv4()
-                && (bits(prefix) ^ bits(address)).leading_zeros() >= length
-        }
-        _ => false,
-    }
+    let network = network.parse::<IpNet>();
+    network.is_ok_and(|network| network.contains(&address))
 }
 
 /// The IPv4 address that an IPv6 address stands for: mapped, compatible, translated, NAT64, 6to4.

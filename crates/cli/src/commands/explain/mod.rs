@@ -6,7 +6,6 @@ mod rows;
 mod selection;
 mod text;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_report::diagnostics::list_to_json;
@@ -21,7 +20,7 @@ use serde_json::json;
 
 use super::plain;
 use crate::args::ExplainArgs;
-use crate::context::{Context, Problems, Stop};
+use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::Output;
@@ -48,7 +47,7 @@ pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<ExitCode, Sto
         return codes_of(args, &context.output);
     }
     let output = &context.output;
-    let (symbols, speed) = settle(args, &context.environment).map_err(Stop::invalid)?;
+    let symbols = inputs::symbols(&args.symbols, &context.environment).map_err(Stop::invalid)?;
     let (mut all, mut problems) = read_all(args, &symbols);
     let mut exit = ExitCode::Passed;
     let in_files = all.iter_mut().map(|explained| &mut explained.diagnostics);
@@ -64,7 +63,7 @@ pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Result<ExitCode, Sto
     }
     let view = View {
         symbols: &symbols,
-        speed,
+        speed: Speed::new(args.speed.speed, 0.0).unwrap_or(Speed::AS_WRITTEN),
         player: args.player,
     };
     let told = match &args.prompt {
@@ -110,21 +109,6 @@ fn codes_of(args: &ExplainArgs, output: &Output) -> Result<ExitCode, Stop> {
     let names = args.what.iter().map(|name| name.to_string_lossy());
     let exits = names.map(|name| plain::explain(&name, output));
     Ok(exits.fold(ExitCode::Passed, ExitCode::worst))
-}
-
-fn settle(
-    args: &ExplainArgs,
-    environment: &[(OsString, OsString)],
-) -> Result<(Symbols, Speed), Vec<Diagnostic>> {
-    let mut problems = Problems(inputs::bad_speed(args.speed.speed).into_iter().collect());
-    let speed = Speed::new(args.speed.speed, 0.0);
-    let distance = args.distance.max_distance;
-    if !(0.0..=1.0).contains(&distance) {
-        let message = format!("`--max-distance {distance}` must be a number between 0 and 1");
-        problems.0.push(Diagnostic::error(codes::ARGUMENT, message));
-    }
-    let symbols = problems.take(inputs::symbols(&args.symbols, environment));
-    problems.or(symbols.zip(speed))
 }
 
 /// Reads all files. One that can't be used doesn't hide the others.

@@ -65,8 +65,7 @@ impl Project {
         let here = inputs::working_directory().map_err(Stop::could_not_run)?;
         let safety = &args.safety;
         inputs::policy(safety, Some(&args.runs.run_dir), &here).map_err(Stop::invalid)?;
-        let (timeout, _) =
-            inputs::seconds("--timeout", args.server.connect.timeout).map_err(Stop::invalid)?;
+        let timeout = args.server.connect.timeout;
         let root = safety.root_in(&here);
         let mut server_options = Vec::new();
         for (option, path) in [
@@ -189,9 +188,8 @@ impl Project {
         let mut options = self.server_options.clone();
         options.extend(asked.connect.then(|| "--connect".into()));
         let checked = self.command(client, "check", options, (Some(&file), None));
-        let checked = checked.await?;
         let whole = format!("`cuecard check {} --json`", file.display());
-        checked.answer(trimmed(checked.document.clone(), &whole))
+        checked.await?.answer(&whole)
     }
 
     async fn play(&self, asked: PlayScenario, client: &Client) -> Answer {
@@ -212,15 +210,15 @@ impl Project {
         }
         options.extend(asked.dry_run.then(|| "--dry-run".into()));
         let played = self.command(client, "play", options, (Some(&file), Some(variables)));
-        let played = played.await?;
-        let mut document = played.document.clone();
+        let mut played = played.await?;
+        let document = &mut played.document;
         if let Some(steps) = document["step_results"].as_array_mut() {
             steps.retain(|step| asked.results == Results::All || step["status"] != "passed");
             for step in steps {
                 without(step, &["success", "skipped", "started_at", "attempts"]);
             }
         }
-        without(&mut document, &["completed_steps", "context", "run_dir"]);
+        without(document, &["completed_steps", "context", "run_dir"]);
         match document["diagnostics"].as_array_mut() {
             Some(known) => {
                 let is_known =
@@ -239,7 +237,7 @@ impl Project {
         }
         let trace = document["trace_path"].as_str().map(str::to_owned);
         let whole = trace.unwrap_or_else(|| format!("`cuecard play {} --json`", file.display()));
-        played.answer(trimmed(document, &whole))
+        played.answer(&whole)
     }
 
     async fn explain(&self, asked: Explain, client: &Client) -> Answer {
@@ -250,8 +248,7 @@ impl Project {
             false => asked.what.clone(),
         };
         let explained = self.command(client, "explain", Vec::new(), (Some(&what), None));
-        let explained = explained.await?;
-        explained.answer(trimmed(explained.document.clone(), "`cuecard explain`"))
+        explained.await?.answer("`cuecard explain`")
     }
 
     async fn record(&self, asked: RecordTranscript, client: &Client) -> Answer {
@@ -264,13 +261,12 @@ impl Project {
         options.extend(asked.overwrite.then(|| "--force".into()));
         let about = (Some(&*transcript), None);
         let recorded = self.command(client, "record transcript", options, about);
-        let recorded = recorded.await?;
-        let mut document = recorded.document.clone();
-        without(&mut document, &["written"]);
+        let mut recorded = recorded.await?;
+        without(&mut recorded.document, &["written"]);
         if recorded.has_passed {
-            document["saved"] = file.display().to_string().into();
+            recorded.document["saved"] = file.display().to_string().into();
         }
-        recorded.answer(trimmed(document, &format!("`{}`", file.display())))
+        recorded.answer(&format!("`{}`", file.display()))
     }
 
     async fn save(&self, asked: SaveScenario, client: &Client) -> Answer {
@@ -289,10 +285,11 @@ impl Project {
         let text = format!("{scenario:#}\n");
         let about = (Some(Path::new("-")), Some(text.clone()));
         let checked = self.command(client, "check", self.server_options.clone(), about);
-        let checked = checked.await?;
+        let mut checked = checked.await?;
         // One file was checked.
-        let mut document = checked.document["files"][0].clone();
-        without(&mut document, &["file"]);
+        checked.document = checked.document["files"][0].clone();
+        let document = &mut checked.document;
+        without(document, &["file"]);
         if checked.has_passed {
             files::write(&self.root.join(&file), &text).map_err(|error| {
                 let help = error.help().unwrap_or_default();
@@ -307,7 +304,7 @@ impl Project {
             }
             .into();
         }
-        checked.answer(trimmed(document, "`cuecard check`"))
+        checked.answer("`cuecard check`")
     }
 
     /// The file that a scenario is saved in.
@@ -413,8 +410,9 @@ async fn with<T: DeserializeOwned, F: Future<Output = Answer>>(
 }
 
 impl Finished {
-    /// The document, as an error unless the command passed.
-    fn answer(&self, document: Value) -> Answer {
+    /// The document, as an error unless the command passed; `whole` says where all of it is.
+    fn answer(self, whole: &str) -> Answer {
+        let document = trimmed(self.document, whole);
         match self.has_passed {
             true => Ok(document),
             false => Err(document),

@@ -245,8 +245,7 @@ async fn keep_failure(stage: &mut LiveStage, run_dir: &RunDir) {
 fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
     use std::io::Write as _;
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        let written = output_files::create(path)?.write_all(text.as_bytes());
-        return written.map_err(|error| output_files::unwritable(path, &error));
+        return output_files::write_with(path, |file| file.write_all(text.as_bytes()));
     }
     output_files::write_text(path, text)
 }

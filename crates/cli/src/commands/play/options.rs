@@ -37,16 +37,15 @@ impl Options {
     /// # Errors
     /// Everything that is wrong with them.
     pub(super) fn of(args: &PlayArgs) -> Result<Self, Stop> {
-        let mut problems = Problems(inputs::bad_speed(args.speed.speed).into_iter().collect());
-        let timeout = problems.take(inputs::seconds("--timeout", args.servers.timeout));
+        let mut problems = Problems::default();
         let reports = args.reports.iter();
         let reports = reports.filter_map(|report| problems.take(Report::parse(report)));
         let reports = reports.collect();
         let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
         let run_dir = Some(args.runs.run_dir.as_path());
         let policy = problems.take(inputs::policy(&args.safety, run_dir, &working_directory));
-        let checked = problems.or(timeout.zip(policy)).map_err(Stop::invalid)?;
-        let ((timeout, warning), policy) = checked;
+        let policy = problems.or(policy).map_err(Stop::invalid)?;
+        let timeout = args.servers.timeout;
         Ok(Self {
             timeout,
             range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
@@ -55,7 +54,7 @@ impl Options {
             variables: args.variables.clone(),
             policy,
             working_directory,
-            warnings: warning.into_iter().collect(),
+            warnings: inputs::too_long("--timeout", timeout).into_iter().collect(),
         })
     }
 }

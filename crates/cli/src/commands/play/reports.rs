@@ -23,7 +23,7 @@ use crate::args::PlayArgs;
 use crate::context::Stop;
 use crate::inputs::io_reason;
 use crate::output::{Output, stderr_line};
-use crate::output_files::{self, Written, create, create_kept};
+use crate::output_files::{self, ResultFile};
 
 /// A report of what was played, to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,11 +56,10 @@ pub(super) fn of_refusal(args: &PlayArgs, stop: &Stop, document: &Json) -> Vec<D
     let files = without_credentials(&files.join(" ")).into_owned();
     let write = |path: &Path, write: &dyn Fn(&mut File) -> io::Result<()>| {
         // What was not removed before the run is no result of ours.
-        if path.is_file() {
-            return Ok(());
+        match path.is_file() {
+            true => Ok(()),
+            false => output_files::write_with(path, write),
         }
-        let mut file = create(path)?;
-        write(&mut file).map_err(|error| unwritable(&error))
     };
     let reports = args
         .reports
@@ -165,7 +164,7 @@ struct Shared {
     url: String,
     part: Option<SharedPart>,
     /// The files.
-    kept: Vec<Written>,
+    files: Vec<ResultFile>,
     error: Option<io::Error>,
 }
 
@@ -193,11 +192,11 @@ impl Reports {
             let out = BufWriter::with_capacity(64 << 10, out);
             PlayJson::begin(out, subject.include, subject.name, subject.total).map(Open::Json)
         };
-        let mut kept = Vec::new();
+        let mut files = Vec::new();
         let mut open = |path: &Path| -> Result<Box<dyn Write>, Diagnostic> {
-            let (file, written) = create_kept(path)?;
-            kept.push(written);
-            Ok(file)
+            let file = ResultFile::create(path)?;
+            files.push(file.again().map_err(|error| unwritable(&error))?);
+            Ok(Box::new(file))
         };
         let mut all = Vec::new();
         match &part {
@@ -236,7 +235,7 @@ impl Reports {
             name: subject.name.to_owned(),
             url: subject.url.unwrap_or_default().to_owned(),
             part,
-            kept,
+            files,
             error: None,
         }))))
     }
@@ -296,13 +295,11 @@ impl Reports {
             };
             shared.note(written);
         }
+        let whole = shared.files.iter_mut().try_for_each(ResultFile::check);
+        shared.note(whole);
         match shared.error.take() {
             Some(error) => Err(unwritable(&error)),
-            None => shared
-                .kept
-                .iter()
-                .find_map(Written::problem)
-                .map_or(Ok(()), Err),
+            None => Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `play` of several files: one after the other or several at once, told in the order of the files whichever ends first,
 //! with reports on all of them together.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use cuecard_report::Style;
@@ -22,9 +22,9 @@ use crate::context::{Context, Stop};
 use crate::exit_code::ExitCode;
 use crate::inputs;
 use crate::output::{
-    Output, Printed, counted, keeping_printed, keeping_printed_of, stderr_line, stdout,
+    Output, Printed, counted, document, keeping_printed, keeping_printed_of, stderr_line,
 };
-use crate::output_files::{Written, create_kept};
+use crate::output_files::ResultFile;
 
 /// What reports say of a file that was left out since the run was interrupted.
 const NOT_PLAYED: &str = "not played";
@@ -42,11 +42,8 @@ pub(super) fn play(
     let variables = inputs::with_json_files(&options.variables);
     options.variables = variables.map_err(Stop::invalid)?;
     let options = &options;
-    let mut summary = match Summary::begin(args, options, files) {
-        Ok(summary) => summary,
-        // The document of `--json` may have begun.
-        Err(found) => return Ok(Stop::could_not_run(found).print(&context.output)),
-    };
+    let summary = Summary::begin(args, options, files);
+    let mut summary = summary.map_err(Stop::could_not_run)?;
     let given = &options.variables;
     let has_names = !(given.variables.is_empty()
         && given.json_variables.is_empty()
@@ -265,12 +262,12 @@ struct Summary<'a> {
     /// Nothing for one that was left out.
     exits: Vec<Option<ExitCode>>,
     errors: Vec<Option<String>>,
-    /// The file of the JSON document.
-    json: Option<Box<dyn Write>>,
+    /// What the JSON document says of each.
+    documents: Vec<Json>,
+    /// Its file.
+    json: Option<ResultFile>,
     suites: Vec<JunitSuite>,
-    reports: Vec<(Report, Box<dyn Write>)>,
-    kept: Vec<Written>,
-    error: Option<io::Error>,
+    reports: Vec<(Report, ResultFile)>,
 }
 
 impl<'a> Summary<'a> {
@@ -280,47 +277,32 @@ impl<'a> Summary<'a> {
         options: &Options,
         files: &'a [PathBuf],
     ) -> Result<Self, Diagnostic> {
-        let mut kept = Vec::new();
-        let mut open = |path: &Path| {
-            let (file, written) = create_kept(path)?;
-            kept.push(written);
-            Ok(file)
-        };
-        let json = args.output.as_deref().map(&mut open).transpose()?;
         let reports = options.reports.iter().map(|report| {
             let (Report::Junit(path) | Report::Html(path)) = report;
-            Ok((report.clone(), open(path)?))
+            Ok((report.clone(), ResultFile::create(path)?))
         });
-        let reports = reports.collect::<Result<_, Diagnostic>>()?;
-        let mut summary = Self {
+        Ok(Self {
             args,
             files,
             clock: Clock::start(),
             exits: Vec::new(),
             errors: Vec::new(),
-            json,
+            documents: Vec::new(),
+            json: args.output.as_deref().map(ResultFile::create).transpose()?,
             suites: Vec::new(),
-            reports,
-            kept,
-            error: None,
-        };
-        summary.write_json("{\n  \"files\": [");
-        Ok(summary)
+            reports: reports.collect::<Result<_, Diagnostic>>()?,
+        })
     }
 
     /// Takes note of what came of the next file.
     fn add(&mut self, exit: Option<ExitCode>, part: Part) {
-        let file = shown(&self.files[self.exits.len()]);
-        // The document of a file is an object: its name comes first in it.
-        let document = String::from_utf8_lossy(&part.json);
-        let document = document.trim().strip_prefix('{').unwrap_or("}");
-        let document = document.replace('\n', "\n    ");
-        let comma = if self.exits.is_empty() { "" } else { "," };
-        let separator = if document == "}" { "" } else { "," };
-        let name = Json::from(file);
-        self.write_json(&format!(
-            "{comma}\n    {{\n      \"file\": {name}{separator}{document}"
-        ));
+        let mut document = json!({"file": shown(&self.files[self.exits.len()])});
+        // Nobody wants one if there is none.
+        let own = serde_json::from_slice(&part.json).unwrap_or_default();
+        if let (Json::Object(document), Json::Object(mut own)) = (&mut document, own) {
+            document.append(&mut own);
+        }
+        self.documents.push(document);
         self.suites.extend(part.suite);
         self.errors.push(part.error);
         self.exits.push(exit);
@@ -329,62 +311,38 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// Ends the reports, and says how many passed.
+    /// Writes the reports, and says how many passed.
     fn end(mut self, ended: ExitCode, output: &Output) -> ExitCode {
-        let exit = self
-            .exits
-            .iter()
-            .flatten()
-            .copied()
-            .fold(ended, ExitCode::worst);
-        let counts = self.counts();
-        let totals = json!({
+        let exits = self.exits.iter().flatten().copied();
+        let exit = exits.fold(ended, ExitCode::worst);
+        let whole = json!({
+            "files": std::mem::take(&mut self.documents),
             "success": matches!(exit, ExitCode::Passed | ExitCode::Drifted),
             "status": status(exit),
             "duration": self.clock.now().as_secs_f64(),
-            "summary": counts,
+            "summary": self.counts(),
         });
-        let totals = totals.as_object().into_iter().flatten();
-        let totals: String = totals
-            .map(|(name, value)| format!(",\n  \"{name}\": {value}"))
-            .collect();
-        self.write_json(&format!("\n  ]{totals}\n}}\n"));
-        let written = self.write_reports();
-        self.note(written);
+        if self.args.json {
+            document(&whole);
+        }
+        let written = self.write_reports(&whole);
         output.summary(&self.line(exit, output.summary_style()));
-        let problem = match self.error.take() {
-            Some(error) => Some(unwritable(&error)),
-            None => self.kept.iter().find_map(Written::problem),
-        };
-        match problem {
-            Some(problem) => {
-                output.diagnostic(&problem);
+        match written {
+            Err(error) => {
+                output.diagnostic(&unwritable(&error));
                 exit.worst(ExitCode::CouldNotRun)
             }
-            None => {
+            Ok(()) => {
                 name_reports(self.args, output);
                 exit
             }
         }
     }
 
-    fn write_json(&mut self, text: &str) {
-        if self.args.json {
-            stdout(text);
-        }
+    fn write_reports(&mut self, whole: &Json) -> io::Result<()> {
         if let Some(file) = &mut self.json {
-            let written = file.write_all(text.as_bytes());
-            self.note(written);
+            writeln!(file, "{whole:#}")?;
         }
-    }
-
-    fn note(&mut self, written: io::Result<()>) {
-        if let Err(error) = written {
-            self.error.get_or_insert(error);
-        }
-    }
-
-    fn write_reports(&mut self) -> io::Result<()> {
         let took = self.clock.now();
         let not_played = &self.files[self.exits.len()..];
         let not_played = not_played
@@ -399,14 +357,10 @@ impl<'a> Summary<'a> {
                         let page = page(index, self.files, idx);
                         let folder = index.parent().unwrap_or(Path::new(""));
                         let link = page.strip_prefix(folder).unwrap_or(&page);
+                        let exit = self.exits.get(idx).copied().flatten();
                         IndexEntry {
                             file: shown(&self.files[idx]),
-                            status: self
-                                .exits
-                                .get(idx)
-                                .copied()
-                                .flatten()
-                                .map_or(NOT_PLAYED, status),
+                            status: exit.map_or(NOT_PLAYED, status),
                             error: self.errors.get(idx).cloned().flatten(),
                             page: page.is_file().then(|| shown(link)),
                         }
@@ -415,7 +369,9 @@ impl<'a> Summary<'a> {
                 }
             }
         }
-        Ok(())
+        let reports = self.reports.iter_mut().map(|(_, file)| file);
+        let mut files = self.json.iter_mut().chain(reports);
+        files.try_for_each(ResultFile::check)
     }
 
     fn count(&self, wanted: ExitCode) -> usize {

@@ -18,7 +18,7 @@ use crate::commands::profile::read_profiles;
 use crate::commands::teller::OutputWriter;
 use crate::context::{Context, Problems, Stop};
 use crate::exit_code::ExitCode;
-use crate::inputs::{seconds, secret, text_environment};
+use crate::inputs::{secret, text_environment};
 use crate::open_files::OpenFiles;
 
 pub(crate) fn run(args: &RecordLlmArgs, context: &Context) -> Result<ExitCode, Stop> {
@@ -119,15 +119,14 @@ fn options(
     let secrets = secrets.filter_map(|name| problems.take(secret(name, environment)));
     let secrets = secrets.collect();
     let profiles = problems.take(read_profiles(&args.profiles));
-    let stall = problems.take(seconds("--stall", Some(args.stall)));
     let upstream = problems.or(upstream)?;
     let upstream = match key {
         Some(key) => upstream.with_key(key),
         None => upstream,
     };
-    let mut options = RecordOptions::new(upstream, &args.out);
-    options.stall = stall.and_then(|(stall, _)| stall).unwrap_or(options.stall);
+    let options = RecordOptions::new(upstream, &args.out);
     Ok(RecordOptions {
+        stall: args.stall.unwrap_or(options.stall),
         replaces: args.force,
         bind: args.address.socket(),
         token: args.token.clone(),

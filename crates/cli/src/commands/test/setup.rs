@@ -60,15 +60,6 @@ pub(super) fn plan(
             ),
         );
     }
-    if args
-        .jobs
-        .is_some_and(|jobs| !(1..=MOST_JOBS).contains(&jobs))
-    {
-        found.0.push(argument(format!(
-            "`--jobs` must be a number from 1 to {MOST_JOBS}"
-        )));
-    }
-    found.0.extend(inputs::bad_speed(args.speed.speed));
     let (mut files, mut n_on_stdout) = (Vec::new(), 0);
     for report in &args.reports {
         match found.take(reports::parse(report, args.json)) {
@@ -87,19 +78,7 @@ pub(super) fn plan(
     let read = paths.iter().chain(&args.variables.env.env_file);
     let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
     found.take(check_overwriting(files.iter().map(PathBuf::as_path), &read));
-    if args
-        .min_score
-        .is_some_and(|score| !(0.0..=100.0).contains(&score))
-    {
-        found.0.push(argument(
-            "`--min-score` must be a percentage from 0 to 100".to_owned(),
-        ));
-    }
-    let timeout = found.take(inputs::seconds("--timeout", args.timeout));
-    let timeout = timeout.and_then(|(timeout, warning)| {
-        found.0.extend(warning);
-        timeout
-    });
+    found.0.extend(inputs::too_long("--timeout", args.timeout));
     let variables = inputs::variables_of(&args.variables, environment);
     found.0.extend(variables.diagnostics);
     let of_file = variables.of_file.into_iter();
@@ -136,7 +115,7 @@ pub(super) fn plan(
         run_id: run_dir::new_id(started),
         strict: args.strict,
         unproven: args.unproven,
-        timeout: timeout.unwrap_or(DEFAULT_CASE_TIMEOUT),
+        timeout: args.timeout.unwrap_or(DEFAULT_CASE_TIMEOUT),
         working_directory,
         environment: environment.to_vec(),
         live_environment,
@@ -159,7 +138,7 @@ pub(super) fn plan(
         .jobs
         .or_else(|| thread::available_parallelism().ok().map(usize::from))
         .unwrap_or(1)
-        .clamp(1, MOST_JOBS);
+        .min(MOST_JOBS);
     let plan = Plan {
         setup,
         selection,
