@@ -21,7 +21,7 @@ pub mod yaml;
 
 pub use edited::{Edit, Part};
 pub use effects::Effects;
-pub use mistake::{Mistake, MistakeKind};
+pub use mistake::{Mistake, MistakeKind, Parsed};
 
 use std::sync::Arc;
 

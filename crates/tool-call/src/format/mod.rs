@@ -36,7 +36,6 @@ const FORMAT: reader::Format = reader::Format {
     value: codes::FIELD_VALUE,
     path: codes::PATH_SYNTAX,
     check: codes::EXPECT_INVALID,
-    null_is_absent: true,
 };
 
 /// Reads a condition on its own, as `condition` of a step is read.
