@@ -16,7 +16,7 @@ use crate::model::{
 use cuecard_source::decode::{Spanned, by_hand, entries};
 use cuecard_source::detect::version_text;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind, string_span};
+use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::matching::regex_reason;
 use cuecard_source::value::{Json, cut};
 use cuecard_source::values;
@@ -131,9 +131,7 @@ fn tool(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ToolName>
 
 fn condition(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Condition> {
     let text = reader.text_of(node, pointer, "`condition`")?;
-    let (source, literal) = (reader.source.clone(), node.span);
-    let locate = move |range: std::ops::Range<usize>| string_span(source.text(), literal, range);
-    super::condition::parse(reader, text, &locate, pointer)
+    super::condition::parse(reader, node, text, pointer)
 }
 
 fn for_each(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ForEach> {
