@@ -158,13 +158,13 @@ impl Step {
         };
         self.targets.retain_mut(|target| {
             let mut members = node.members().iter();
-            let member = members.find(|member| member.key == target.written);
+            let member = members.find(|member| member.key == target.param.written);
             let path = member.and_then(|member| {
                 let pointer = below.child_pointer(&member.key);
                 param(reader, object, &member.key, member.key_span, &pointer)
             });
-            target.path = path.unwrap_or_default();
-            !target.path.is_empty()
+            target.param.path = path.unwrap_or_default();
+            !target.param.path.is_empty()
         });
     }
 }

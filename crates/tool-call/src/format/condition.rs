@@ -1,5 +1,6 @@
 //! Reads conditions: `{{issue.number}} != "" && !({{count}} >= 3)`.
 
+use std::fmt;
 use std::ops::Range;
 
 use regex::Regex;
@@ -8,7 +9,7 @@ use super::reader::Reader;
 use super::template::{Cursor, from_text, placeholder};
 use crate::model::{Comparison, Condition, Template, TextPart};
 use cuecard_source::Span;
-use cuecard_source::diagnostic::codes;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{Node, read_value};
 use cuecard_source::matching::regex_reason;
 use cuecard_source::value::{Json, as_text};
@@ -36,29 +37,11 @@ pub(super) fn parse(
             _ => Err(parser.unreadable_rest()),
         }
     });
-    let problem = match result {
-        Ok(condition) => return Some(condition),
-        Err(problem) => problem,
-    };
-    let span = parser.span(problem.range);
-    let message = format!("the condition can't be read: {}", problem.message);
-    let found = reader.error_at(codes::CONDITION_SYNTAX, span, pointer, message);
-    found.help = Some(problem.help);
-    None
-}
-
-struct Problem {
-    range: Range<usize>,
-    message: String,
-    help: String,
-}
-
-impl Problem {
-    fn new(range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            range,
-            message: message.into(),
-            help: help.into(),
+    match result {
+        Ok(condition) => Some(condition),
+        Err(problem) => {
+            reader.diagnostics.push(problem);
+            None
         }
     }
 }
@@ -71,7 +54,7 @@ struct Parser<'p, 'r> {
 }
 
 impl<'p> Parser<'p, '_> {
-    fn any(&mut self, depth: usize) -> Result<Condition, Problem> {
+    fn any(&mut self, depth: usize) -> Result<Condition, Diagnostic> {
         let mut left = self.all(depth)?;
         while self.eat("||") {
             left = Condition::Or(Box::new(left), Box::new(self.all(depth)?));
@@ -79,7 +62,7 @@ impl<'p> Parser<'p, '_> {
         Ok(left)
     }
 
-    fn all(&mut self, depth: usize) -> Result<Condition, Problem> {
+    fn all(&mut self, depth: usize) -> Result<Condition, Diagnostic> {
         let mut left = self.negation(depth)?;
         while self.eat("&&") {
             left = Condition::And(Box::new(left), Box::new(self.negation(depth)?));
@@ -87,11 +70,11 @@ impl<'p> Parser<'p, '_> {
         Ok(left)
     }
 
-    fn negation(&mut self, depth: usize) -> Result<Condition, Problem> {
+    fn negation(&mut self, depth: usize) -> Result<Condition, Diagnostic> {
         self.cursor.skip_spaces();
         let open = self.cursor.at;
         if depth > MAX_DEPTH {
-            return Err(Problem::new(
+            return Err(self.problem(
                 open..self.cursor.text.len(),
                 format!("it is nested more than {MAX_DEPTH} levels deep"),
                 "split the step in two",
@@ -108,12 +91,12 @@ impl<'p> Parser<'p, '_> {
             return Ok(inner);
         }
         Err(match self.cursor.rest() {
-            "" => Problem::new(open..open + 1, "this parenthesis is not closed", "add `)`"),
+            "" => self.problem(open..open + 1, "this parenthesis is not closed", "add `)`"),
             _ => self.unreadable_rest(),
         })
     }
 
-    fn comparison(&mut self) -> Result<Condition, Problem> {
+    fn comparison(&mut self) -> Result<Condition, Diagnostic> {
         let left = self.operand()?;
         let Some(comparison) = self.operator()? else {
             return Ok(Condition::Truth(left));
@@ -126,7 +109,7 @@ impl<'p> Parser<'p, '_> {
                 let pattern = as_text(json);
                 let regex = Regex::new(&pattern).map_err(|error| {
                     let reason = regex_reason(&error);
-                    Problem::new(
+                    self.problem(
                         start..self.cursor.at,
                         format!("`{pattern}` is not a valid regular expression: {reason}"),
                         "the syntax is that of Rust's `regex` crate",
@@ -145,21 +128,21 @@ impl<'p> Parser<'p, '_> {
     }
 
     /// What can't be read after a whole expression.
-    fn unreadable_rest(&self) -> Problem {
+    fn unreadable_rest(&self) -> Diagnostic {
         let help = match self.word() {
             "and" => "write `&&` for and",
             "or" => "write `||` for or",
             word if word == "is" || word.starts_with('=') => "write `==` to compare",
             _ => "conditions support == != < <= > >= contains matches && || ! and parentheses",
         };
-        Problem::new(
+        self.problem(
             self.cursor.at..self.cursor.text.len(),
             "unexpected text after the end of the condition",
             help,
         )
     }
 
-    fn operator(&mut self) -> Result<Option<Comparison>, Problem> {
+    fn operator(&mut self) -> Result<Option<Comparison>, Diagnostic> {
         use Comparison::{
             Contains, Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Matches, NotEqual,
         };
@@ -183,13 +166,13 @@ impl<'p> Parser<'p, '_> {
                 _ => format!("write `{symbol}`"),
             };
             let message = format!("unknown operator `{symbol}=`");
-            return Err(Problem::new(start..self.cursor.at + 1, message, help));
+            return Err(self.problem(start..self.cursor.at + 1, message, help));
         }
         Ok(Some(comparison))
     }
 
     /// References, quoted texts and bare words that stand next to each other without a space are one side.
-    fn operand(&mut self) -> Result<Template, Problem> {
+    fn operand(&mut self) -> Result<Template, Diagnostic> {
         self.cursor.skip_spaces();
         let start = self.cursor.at;
         let mut parts: Vec<Template> = Vec::new();
@@ -220,7 +203,7 @@ impl<'p> Parser<'p, '_> {
                 None => "expected a value, found the end of the condition".to_owned(),
                 Some(found) => format!("expected a value, found `{found}`"),
             };
-            return Err(Problem::new(
+            return Err(self.problem(
                 start..start + found.map_or(0, char::len_utf8),
                 message,
                 "a value is a reference, a text in quotes, a number, true, false or null",
@@ -258,7 +241,7 @@ impl<'p> Parser<'p, '_> {
         });
     }
 
-    fn reference(&mut self) -> Result<Template, Problem> {
+    fn reference(&mut self) -> Result<Template, Diagnostic> {
         let Cursor { text, at: start } = self.cursor;
         let end = match placeholder(text, start) {
             Ok((_, end)) => Some(end),
@@ -266,7 +249,7 @@ impl<'p> Parser<'p, '_> {
         };
         let Some(end) = end else {
             let help = "close it with `}}`";
-            return Err(Problem::new(start..text.len(), "`{{` is not closed", help));
+            return Err(self.problem(start..text.len(), "`{{` is not closed", help));
         };
         let braces = text[end..].bytes().take_while(|byte| *byte == b'}');
         let end = end + braces.count();
@@ -274,13 +257,13 @@ impl<'p> Parser<'p, '_> {
         Ok(self.template(&text[start..end], start..end))
     }
 
-    fn quoted(&mut self) -> Result<Template, Problem> {
+    fn quoted(&mut self) -> Result<Template, Diagnostic> {
         let Cursor { text, at: open } = self.cursor;
         // Regular expressions keep their other backslashes.
         let Some(decoded) = self.cursor.quoted(&[('n', '\n'), ('t', '\t')]) else {
             let quote = &text[open..=open];
             let help = format!("close it with `{quote}`");
-            return Err(Problem::new(open..text.len(), "unterminated string", help));
+            return Err(self.problem(open..text.len(), "unterminated string", help));
         };
         let inside = open + 1..self.cursor.at - 1;
         Ok(self.template(&decoded, inside))
@@ -295,6 +278,19 @@ impl<'p> Parser<'p, '_> {
             false => reader.part(node, range.clone()),
         };
         from_text(self.reader, text, &locate, self.pointer)
+    }
+
+    fn problem(
+        &self,
+        range: Range<usize>,
+        message: impl fmt::Display,
+        help: impl Into<String>,
+    ) -> Diagnostic {
+        let message = format!("the condition can't be read: {message}");
+        Diagnostic::error(codes::CONDITION_SYNTAX, message)
+            .at(self.reader.source, self.span(range))
+            .with_pointer(self.pointer)
+            .with_help(help)
     }
 
     fn span(&self, range: Range<usize>) -> Span {

@@ -11,7 +11,7 @@ use super::reader::Reader;
 use super::template::{from_node, from_string, holds_reference};
 use crate::model::{
     BuiltinTool, Condition, ForEach, MAX_ELEMENTS, Number, OutputRule, ParamTarget, Pattern,
-    ResultSchema, Seconds, Target, Template, Text, ToolName,
+    ResultSchema, Seconds, Target, TargetParam, Template, Text, ToolName,
 };
 use cuecard_source::decode::{Spanned, by_hand, entries};
 use cuecard_source::detect::version_text;
@@ -298,10 +298,10 @@ pub(crate) fn targets<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<ParamTarget>, D::Error> {
     let entries: Vec<(String, Target)> = entries(deserializer)?;
-    let target = |(written, target)| ParamTarget {
-        written,
-        path: Vec::new(),
-        target,
+    let target = |(written, target)| {
+        let path = Vec::new();
+        let param = TargetParam { written, path };
+        ParamTarget { param, target }
     };
     Ok(entries.into_iter().map(target).collect())
 }

@@ -14,7 +14,7 @@ pub(crate) use answers::{Answers, ElicitationAnswer};
 pub use condition::Condition;
 pub use cuecard_page::{is_role, roles};
 pub use cuecard_source::matching::Comparison;
-pub use target::{ParamTarget, Target, TargetPlace, holder};
+pub use target::{ParamTarget, Target, TargetParam, TargetPlace, holder};
 pub use template::{
     DuplicateKey, Found, PathSegment, Placeholder, Reference, Template, Text, TextPart,
 };
