@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use cuecard_runner::Problem;
 use cuecard_runtime::listener::ListenerError;
 use cuecard_runtime::start_error::StartError;
-use cuecard_source::diagnostic::{Code, Diagnostic, OneOrMore, codes};
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::value::{Json, Redactor};
 
 use crate::exit_code::ExitCode;
@@ -27,8 +27,8 @@ pub(crate) struct Problems(pub Vec<Diagnostic>);
 
 impl Problems {
     /// The value, if there is one; else what is wrong is kept.
-    pub(crate) fn take<T>(&mut self, read: Result<T, impl OneOrMore>) -> Option<T> {
-        read.map_err(|found| self.0.extend(found.into_vec())).ok()
+    pub(crate) fn take<T>(&mut self, read: Result<T, impl Into<Vec<Diagnostic>>>) -> Option<T> {
+        read.map_err(|found| self.0.extend(found.into())).ok()
     }
 
     /// The value, unless something is wrong.
@@ -50,9 +50,9 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    pub(crate) fn new(found: impl OneOrMore, exit: ExitCode) -> Self {
+    pub(crate) fn new(found: impl Into<Vec<Diagnostic>>, exit: ExitCode) -> Self {
         Self {
-            diagnostics: found.into_vec(),
+            diagnostics: found.into(),
             exit,
             redactor: Box::default(),
             document: None,
@@ -60,12 +60,12 @@ impl Stop {
     }
 
     /// A file or an argument is invalid.
-    pub(crate) fn invalid(found: impl OneOrMore) -> Self {
+    pub(crate) fn invalid(found: impl Into<Vec<Diagnostic>>) -> Self {
         Self::new(found, ExitCode::Invalid)
     }
 
     /// A peer, a config or an output is unusable.
-    pub(crate) fn could_not_run(found: impl OneOrMore) -> Self {
+    pub(crate) fn could_not_run(found: impl Into<Vec<Diagnostic>>) -> Self {
         Self::new(found, ExitCode::CouldNotRun)
     }
 

@@ -33,7 +33,7 @@ use std::time::Duration;
 use cuecard_judge::TestResult;
 use cuecard_judge::model::Unproven;
 use cuecard_judge::mutate::Mutations;
-use cuecard_source::diagnostic::{Diagnostic, OneOrMore, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_tool_call::script::Given;
 use cuecard_trace::Trace;
 use timeline::WhichAgent;
@@ -178,18 +178,18 @@ pub struct Stop {
 }
 
 impl Stop {
-    fn new(problem: Problem, found: impl OneOrMore) -> Self {
+    fn new(problem: Problem, found: impl Into<Vec<Diagnostic>>) -> Self {
         Self {
             problem,
-            diagnostics: found.into_vec(),
+            diagnostics: found.into(),
         }
     }
 
-    fn invalid(found: impl OneOrMore) -> Self {
+    fn invalid(found: impl Into<Vec<Diagnostic>>) -> Self {
         Self::new(Problem::Invalid, found)
     }
 
-    fn could_not_run(found: impl OneOrMore) -> Self {
+    fn could_not_run(found: impl Into<Vec<Diagnostic>>) -> Self {
         Self::new(Problem::CouldNotRun, found)
     }
 

@@ -50,25 +50,20 @@ pub struct Document {
 pub fn read_document(source: &SourceFile) -> Document {
     let language = Language::of(source);
     let limits = Limits::default();
-    let (root, mistakes, doubts) = match language {
-        Language::Json => {
-            let parsed = json::parse(source.text(), &limits);
-            (parsed.root, parsed.errors, Vec::new())
-        }
-        Language::Yaml => {
-            let parsed = yaml::parse(source.text(), &limits);
-            (parsed.root, parsed.errors, parsed.doubts)
-        }
+    let parsed = match language {
+        Language::Json => json::parse(source.text(), &limits),
+        Language::Yaml => yaml::parse(source.text(), &limits),
     };
-    let found = mistakes
-        .iter()
-        .map(|mistake| mistake.diagnostic(source, language));
-    let diagnostics: Vec<_> = found.collect();
+    let found = parsed.errors.iter();
+    let diagnostics: Vec<_> = found
+        .map(|mistake| mistake.diagnostic(source, language))
+        .collect();
+    let root = parsed.root;
     Document {
         language,
         root: root.filter(|_| !crate::diagnostic::any_error(&diagnostics)),
         diagnostics,
-        doubts,
+        doubts: parsed.doubts,
     }
 }
 

@@ -19,9 +19,9 @@ pub mod value;
 pub mod values;
 pub mod yaml;
 
-pub use edited::{Edit, Part};
+pub use edited::Edit;
 pub use effects::Effects;
-pub use mistake::{Mistake, MistakeKind};
+pub use mistake::{Mistake, MistakeKind, Parsed};
 
 use std::sync::Arc;
 

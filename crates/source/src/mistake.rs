@@ -3,8 +3,38 @@
 use std::collections::HashMap;
 
 use crate::Span;
-use crate::json::Member;
+use crate::json::{Member, Node};
 use crate::value::cut;
+use crate::yaml::AmbiguousScalar;
+
+/// A text of JSON, YAML or TOML after reading.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Parsed {
+    /// The value. With errors it is a best effort, and may be missing.
+    pub root: Option<Node>,
+    /// The mistakes in the order of their places; empty means that the text is valid and `root` is there.
+    pub errors: Vec<Mistake>,
+    /// Texts without quotes that other readers of YAML take for something else, in the order of their places.
+    pub doubts: Vec<AmbiguousScalar>,
+}
+
+impl Parsed {
+    pub(crate) fn new(root: Option<Node>, errors: Vec<Mistake>) -> Self {
+        Self {
+            root,
+            errors,
+            doubts: Vec::new(),
+        }
+    }
+
+    /// What is said of a text that is longer than the limit, in bytes.
+    pub(crate) fn too_large(text: &str, limit: usize, help: &str) -> Self {
+        let length = text.len();
+        let message = format!("the text is {length} bytes long; the limit is {limit}");
+        let (kind, span) = (MistakeKind::TooLarge, Span::default());
+        Self::new(None, vec![Mistake::new(kind, span, message, help)])
+    }
+}
 
 /// One mistake in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

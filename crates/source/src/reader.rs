@@ -1,6 +1,7 @@
 //! What every part of the reader shares: the source, the findings so far, and typed access to fields.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::diagnostic::{Code, Diagnostic, codes, did_you_mean};
@@ -9,7 +10,7 @@ use crate::value::cut;
 use crate::yaml::{AmbiguousScalar, Yaml11Type};
 use crate::{SourceFile, Span};
 
-/// What a format calls its mistakes, and how it takes an absent field.
+/// What a format calls its mistakes.
 pub struct Format {
     /// A required key is missing.
     pub missing: Code,
@@ -23,8 +24,6 @@ pub struct Format {
     pub path: Code,
     /// A check, such as a regular expression or a schema, that can't be read.
     pub check: Code,
-    /// Whether a field that is null is as good as absent.
-    pub null_is_absent: bool,
 }
 
 /// Collects findings while a file is read.
@@ -173,10 +172,9 @@ impl<'a> Reader<'a> {
         value
     }
 
-    /// The value of a field, if it is there.
+    /// The value of a field, if it is there: null is as good as absent.
     pub fn get<'n>(&self, object: Object<'n>, key: &str) -> Option<&'n Node> {
-        let node = object.get(key)?;
-        (!self.format.null_is_absent || !node.is_null()).then_some(node)
+        object.get(key).filter(|node| !node.is_null())
     }
 
     /// The parts of a value that other readers of YAML would take otherwise.
@@ -206,18 +204,22 @@ impl<'a> Reader<'a> {
     }
 
     /// The place of a part of a text; all of it where the text is not written as it is.
-    pub fn part(&self, node: &Node, range: std::ops::Range<usize>) -> Span {
-        if !self.is_yaml {
-            return string_span(self.source.text(), node.span, range);
+    pub fn part(&self, node: &Node, range: Range<usize>) -> Span {
+        self.part_of(node.as_str().unwrap_or_default(), node.span, range)
+    }
+
+    /// As [`Self::part`], of the text that is written under `span`.
+    pub fn part_of(&self, text: &str, span: Span, range: Range<usize>) -> Span {
+        let written = self.source.slice(span);
+        if !self.is_yaml && serde_json::from_str::<String>(written).is_ok_and(|it| it == text) {
+            return string_span(self.source.text(), span, range);
         }
-        let written = self.source.slice(node.span);
-        let text = node.as_str().unwrap_or_default();
         let before = match written.find(text) {
             // Nothing but quotes may stand around it.
             Some(before) if before <= 1 && written.len() - text.len() == before * 2 => before,
-            _ => return node.span,
+            _ => return span,
         };
-        let start = node.span.start as usize + before;
+        let start = span.start as usize + before;
         Span::new(start + range.start, start + range.end)
     }
 

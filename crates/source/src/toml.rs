@@ -7,18 +7,9 @@ use ::toml::de::{DeInteger, DeTable, DeValue};
 
 use super::Span;
 use super::json::{Member, Node, NodeKind};
-use super::mistake::{Mistake, MistakeKind};
+use super::mistake::{Mistake, MistakeKind, Parsed};
 
-/// A text after reading.
-#[derive(Debug)]
-pub struct Parsed {
-    /// The value, if the syntax is right. What JSON has not is null in it.
-    pub root: Option<Node>,
-    /// All that is wrong, in the order of the text.
-    pub errors: Vec<Mistake>,
-}
-
-/// Reads one TOML text. The syntax bounds how deep it is nested.
+/// Reads one TOML text. What JSON has not is null in the value. The syntax bounds how deep it is nested.
 pub fn parse(text: &str) -> Parsed {
     let (root, errors) = DeTable::parse_recoverable(text);
     let mut errors: Vec<Mistake> = errors
@@ -29,17 +20,14 @@ pub fn parse(text: &str) -> Parsed {
         })
         .collect();
     if !errors.is_empty() {
-        return Parsed { root: None, errors };
+        return Parsed::new(None, errors);
     }
     let whole = span(root.span());
     let root = Node {
         kind: table(root.into_inner(), &mut errors),
         span: whole,
     };
-    Parsed {
-        root: Some(root),
-        errors,
-    }
+    Parsed::new(Some(root), errors)
 }
 
 fn table(table: DeTable<'_>, errors: &mut Vec<Mistake>) -> NodeKind {

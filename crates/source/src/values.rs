@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
+use jsonschema::error::ValidationErrorKind;
 use referencing::meta;
 use regex::Regex;
 use serde::Deserializer;
@@ -219,39 +220,26 @@ pub fn schema(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Jso
     let path = error.instance_path().as_str().to_owned();
     let place = below(node, &path);
     let value = place.to_value();
-    let keyword = path.rsplit('/').next().unwrap_or_default();
-    let word = match (keyword, &value) {
-        ("type", Json::String(word)) => Some(word.as_str()),
-        ("type", Json::Array(words)) => words
-            .iter()
-            .filter_map(Json::as_str)
-            .find(|word| !TYPES.contains(word)),
-        _ => None,
-    };
-    let reason = match word {
-        Some(word) => format!("unknown type \"{}\"", cut(word, 40)),
-        None if matches!(
-            error.kind(),
-            jsonschema::error::ValidationErrorKind::AnyOf { .. }
-        ) =>
-        {
-            format!(
-                "`{}` can't be {}",
-                cut(keyword, 40),
-                cut(&value.to_string(), 60)
-            )
+    let keyword = cut(path.rsplit('/').next().unwrap_or_default(), 40);
+    let reason = match error.kind() {
+        // Its own words are those of the schema of schemas.
+        ValidationErrorKind::AnyOf { .. } => {
+            format!("`{keyword}` can't be {}", cut(&value.to_string(), 60))
         }
-        None if path.is_empty() => cut(&error.to_string(), 200).into_owned(),
-        None => format!("`{}`: {}", cut(keyword, 40), cut(&error.to_string(), 200)),
+        _ if path.is_empty() => cut(&error.to_string(), 200).into_owned(),
+        _ => format!("`{keyword}`: {}", cut(&error.to_string(), 200)),
     };
-    let proposal = word.and_then(|word| did_you_mean(word, TYPES.iter().copied()));
-    let diagnostic = reader.error(
-        reader.format().check,
-        place.span,
-        format!("invalid JSON Schema: {reason}"),
-    );
-    diagnostic.pointer = Some(format!("{pointer}{path}"));
-    diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
+    let types = value
+        .as_array()
+        .map_or(std::slice::from_ref(&value), |all| all);
+    let mut types = types.iter().filter_map(Json::as_str);
+    let unknown = types.find(|word| keyword == "type" && !TYPES.contains(word));
+    let proposal = unknown.and_then(|word| did_you_mean(word, TYPES.iter().copied()));
+    let message = format!("invalid JSON Schema: {reason}");
+    let pointer = format!("{pointer}{path}");
+    let code = reader.format().check;
+    let found = reader.error_at(code, place.span, &pointer, message);
+    found.label = proposal.map(|word| format!("did you mean `{word}`?"));
     None
 }
 

@@ -40,7 +40,6 @@ const HEAL_FORMAT: Format = Format {
     value: codes::BROWSER_HEAL,
     path: codes::BROWSER_HEAL,
     check: codes::BROWSER_HEAL,
-    null_is_absent: true,
 };
 
 /// What a step is known by: all that a patch may change of it.

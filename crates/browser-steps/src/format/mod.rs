@@ -30,7 +30,6 @@ const FORMAT: Format = Format {
     value: codes::BROWSER_OPTION,
     path: codes::BROWSER_OPTION,
     check: codes::BROWSER_OPTION,
-    null_is_absent: true,
 };
 
 /// What the steps call their mistakes.
@@ -41,5 +40,4 @@ const STEPS_FORMAT: Format = Format {
     value: codes::BROWSER_STEPS,
     path: codes::BROWSER_STEPS,
     check: codes::BROWSER_STEPS,
-    null_is_absent: true,
 };

@@ -26,5 +26,4 @@ const CODES: Format = Format {
     value: codes::CASE_FIELD_VALUE,
     path: codes::ASSERT_PATTERN,
     check: codes::ASSERT_PATTERN,
-    null_is_absent: true,
 };

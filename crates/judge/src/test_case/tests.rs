@@ -352,7 +352,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "output_matches_format",
             "{ format: json, json_schema: { type: objekt } }",
-            "J-ASSERT-03 invalid JSON Schema: unknown type \"objekt\"",
+            "J-ASSERT-03 invalid JSON Schema: `type` can't be \"objekt\"",
         ),
         (
             "claims_supported_by_fixtures",

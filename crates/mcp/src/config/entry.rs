@@ -58,7 +58,6 @@ const FORMAT: Format = Format {
     value: codes::CONFIG_INVALID,
     path: codes::CONFIG_INVALID,
     check: codes::CONFIG_INVALID,
-    null_is_absent: true,
 };
 
 pub(super) type Text = Spanned<String>;

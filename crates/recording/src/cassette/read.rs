@@ -29,7 +29,6 @@ const FORMAT: Format = Format {
     value: codes::CASSETTE_INVALID,
     path: codes::CASSETTE_INVALID,
     check: codes::CASSETTE_INVALID,
-    null_is_absent: true,
 };
 
 /// A cassette: servers, and the calls of their tools with the answers.

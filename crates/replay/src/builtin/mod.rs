@@ -16,7 +16,7 @@ use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::json::{changes, read_value};
 use cuecard_source::value::{Origin, Piece, Text};
 use cuecard_tool_call::model::{
-    BuiltinTool, DuplicateKey, MemberRef, Reference, Step, ToolCallScenario, ToolName,
+    BuiltinTool, DuplicateKey, Reference, Step, Template, ToolCallScenario, ToolName,
 };
 use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
 use serde_json::{Value as Json, json};
@@ -219,7 +219,10 @@ pub fn refused_for_text(
 ) -> Option<Diagnostic> {
     let tool = BuiltinTool::Bash;
     if step.tool != ToolName::Builtin(tool)
-        || !matches!(step.params.member("command"), Some(MemberRef::Template(_)))
+        || matches!(
+            step.params.member("command").as_deref(),
+            None | Some(Template::Literal(_))
+        )
     {
         return None;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_source::value::{Origin, Value};
 use cuecard_tool_call::model::{DuplicateKey, Step, Template, ToolCallScenario};
-use cuecard_tool_call::script::{Bindings, TargetParam};
+use cuecard_tool_call::script::Bindings;
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json};
@@ -238,12 +238,8 @@ fn aim(
         }
     }
     for named in &step.targets {
-        let param = TargetParam {
-            written: named.written.clone(),
-            path: named.path.clone(),
-        };
         // What a reference stands for may have the place.
-        let _ = target::put(arguments, &param, String::new());
+        let _ = target::put(arguments, &named.param, String::new());
     }
     diagnostics
 }

@@ -1,8 +1,8 @@
 //! Where elements are looked for, and where what they are known by goes.
 
 use cuecard_source::value::cut;
-use cuecard_tool_call::model::holder;
-use cuecard_tool_call::script::{Failure, FailureKind, TargetParam};
+use cuecard_tool_call::model::{TargetParam, holder};
+use cuecard_tool_call::script::{Failure, FailureKind};
 use serde_json::{Map, Value as Json};
 
 use super::super::requests::Peer;

@@ -19,7 +19,6 @@ const FORMAT: Format = Format {
     value: codes::FIELD_VALUE,
     path: codes::FIELD_VALUE,
     check: codes::FIELD_VALUE,
-    null_is_absent: true,
 };
 
 /// Members of all kinds.

@@ -151,20 +151,9 @@ pub fn any_error(diagnostics: &[Diagnostic]) -> bool {
         .any(|diagnostic| diagnostic.severity == Severity::Error)
 }
 
-/// One diagnostic or several, for what takes either.
-pub trait OneOrMore {
-    /// All of them.
-    fn into_vec(self) -> Vec<Diagnostic>;
-}
-
-impl OneOrMore for Diagnostic {
-    fn into_vec(self) -> Vec<Diagnostic> {
-        vec![self]
-    }
-}
-
-impl OneOrMore for Vec<Diagnostic> {
-    fn into_vec(self) -> Vec<Diagnostic> {
-        self
+/// For what takes one diagnostic or several.
+impl From<Diagnostic> for Vec<Diagnostic> {
+    fn from(one: Diagnostic) -> Self {
+        vec![one]
     }
 }

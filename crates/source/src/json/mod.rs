@@ -26,7 +26,7 @@ pub use value::{
 };
 
 use crate::Span;
-use crate::mistake::{Mistake, MistakeKind};
+use crate::mistake::{Mistake, MistakeKind, Parsed};
 
 /// Bounds on what [`parse`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,15 +55,6 @@ impl Default for Limits {
     }
 }
 
-/// What [`parse`] found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
-    /// The value; `None` if the grammar or a limit is broken. With other errors it is a best effort.
-    pub root: Option<Node>,
-    /// The mistakes in the order of their places; empty means that the text is valid and `root` is there.
-    pub errors: Vec<Mistake>,
-}
-
 /// Reads one JSON text. Takes time linear in its length, whatever it holds.
 pub fn parse(text: &str, limits: &Limits) -> Parsed {
     read(text, limits, false)
@@ -75,7 +66,7 @@ pub fn parse_part(text: &str, part: Span, limits: &Limits) -> Parsed {
     let mut builder = tree::Builder::new(&text[..end], part.range().start, *limits);
     let root = builder.build(false);
     let errors = builder.mistakes.sorted();
-    Parsed { root, errors }
+    Parsed::new(root, errors)
 }
 
 /// As [`parse`], of a text in which editors allow comments, and commas before closing brackets.
@@ -86,16 +77,7 @@ pub fn parse_with_comments(text: &str, limits: &Limits) -> Parsed {
 fn read(text: &str, limits: &Limits, has_comments: bool) -> Parsed {
     let longest = limits.max_bytes.min(u32::MAX as usize);
     if text.len() > longest {
-        let message = format!(
-            "the text is {} bytes long; the limit is {longest}",
-            text.len()
-        );
-        let span = Span::new(0, 0);
-        let mistake = Mistake::new(MistakeKind::TooLarge, span, message, "split the file");
-        return Parsed {
-            root: None,
-            errors: vec![mistake],
-        };
+        return Parsed::too_large(text, longest, "split the file");
     }
     let start = super::byte_order_mark(text);
     let mut builder = tree::Builder::new(text, start, *limits);
@@ -112,5 +94,5 @@ fn read(text: &str, limits: &Limits, has_comments: bool) -> Parsed {
             Mistake::new(MistakeKind::ByteOrderMark, span, message, help),
         );
     }
-    Parsed { root, errors }
+    Parsed::new(root, errors)
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::number::number_value;
 use crate::Span;
+use crate::value::push_pointer;
 
 /// A parsed value with the span of its whole text.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +69,27 @@ impl Node {
         match &self.kind {
             NodeKind::Array(items) => items.get(step.parse::<usize>().ok()?),
             _ => self.get(step),
+        }
+    }
+
+    /// Calls `visit` with this value and with each in it, and the pointer to it.
+    pub fn walk<'n>(&'n self, pointer: &mut String, visit: &mut dyn FnMut(&'n Self, &str)) {
+        visit(self, pointer);
+        let length = pointer.len();
+        let mut below = |step: &str, value: &'n Self| {
+            push_pointer(pointer, step);
+            value.walk(pointer, visit);
+            pointer.truncate(length);
+        };
+        match &self.kind {
+            NodeKind::Array(items) => {
+                let items = items.iter().enumerate();
+                items.for_each(|(idx, item)| below(&idx.to_string(), item));
+            }
+            _ => {
+                let members = self.members().iter();
+                members.for_each(|member| below(&member.key, &member.value));
+            }
         }
     }
 

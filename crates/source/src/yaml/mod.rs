@@ -17,22 +17,11 @@ mod write;
 pub use write::write;
 
 use super::Span;
-use super::json::{Limits, Node};
-use crate::mistake::{Mistake, MistakeKind};
+use super::json::Limits;
+use crate::mistake::Parsed;
 
 /// Longest text in bytes, whatever the limits say: the scanner holds the tokens of a whole `[…]` or `{…}`.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
-
-/// What [`parse`] found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
-    /// The value. With errors it is a best effort and may be missing.
-    pub root: Option<Node>,
-    /// All mistakes in the order of their places; empty means that the text is valid and `root` is there.
-    pub errors: Vec<Mistake>,
-    /// Texts without quotes that other readers of YAML take for something else, in the order of their places.
-    pub doubts: Vec<AmbiguousScalar>,
-}
 
 /// A text without quotes that older readers of YAML take for a boolean or a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,16 +45,7 @@ pub enum Yaml11Type {
 pub fn parse(text: &str, limits: &Limits) -> Parsed {
     let longest = limits.max_bytes.min(MAX_BYTES);
     if text.len() > longest {
-        let message = format!(
-            "the file is {} bytes long; the limit for YAML is {longest}",
-            text.len()
-        );
-        let (kind, help) = (MistakeKind::TooLarge, "write large documents as JSON");
-        return Parsed {
-            root: None,
-            errors: vec![Mistake::new(kind, Span::new(0, 0), message, help)],
-            doubts: Vec::new(),
-        };
+        return Parsed::too_large(text, longest, "write large documents as JSON");
     }
     let parsed = reader::Reader::new(text, *limits).read();
     let is_json = text.trim_start_matches('\u{feff}').trim_start();
@@ -74,11 +54,7 @@ pub fn parse(text: &str, limits: &Limits) -> Parsed {
     }
     // JSON is YAML but for the pairs of surrogates in its texts.
     match super::json::parse(text, limits) {
-        json if json.errors.is_empty() => Parsed {
-            root: json.root,
-            errors: Vec::new(),
-            doubts: Vec::new(),
-        },
+        json if json.errors.is_empty() => json,
         _ => parsed,
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks, Tag};
 
+use super::AmbiguousScalar;
 use super::scalar::{Plain, plain};
 use super::spans::{Offsets, after_properties, quoted_end};
-use super::{AmbiguousScalar, Parsed};
 use crate::json::{Limits, Member, Node, NodeKind};
-use crate::mistake::{Mistake, MistakeKind, Mistakes, excerpt};
+use crate::mistake::{Mistake, MistakeKind, Mistakes, Parsed, excerpt};
 use crate::{Span, byte_order_mark};
 
 /// However large a file is, its aliases stand for no more than so many values.

@@ -1,5 +1,9 @@
 //! What plain scalars mean: the core schema of YAML 1.2, as far as JSON has it.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::Yaml11Type;
 use crate::json::{NodeKind, is_out_of_range};
 
@@ -91,24 +95,14 @@ fn number(text: &str) -> Plain {
 
 /// Whole part, fraction and exponent of a number without its sign.
 fn parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => text.split_at(at),
-        None => (text, ""),
-    };
-    if let Some(rest) = exponent.strip_prefix(['e', 'E']) {
-        let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
-        if digits.is_empty() || !is_digits(digits) {
-            return None;
-        }
-    }
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^([0-9]*)(?:\.([0-9]*))?((?:[eE][+-]?[0-9]+)?)$").expect("a fixed pattern")
+    });
+    let parts = NUMBER.captures(text)?;
+    let part = |idx| parts.get(idx).map(|part| part.as_str());
+    let (whole, fraction) = (part(1)?, part(2));
     let has_digit = !whole.is_empty() || fraction.is_some_and(|digits| !digits.is_empty());
-    let all_digits = is_digits(whole) && fraction.is_none_or(is_digits);
-    (has_digit && all_digits).then_some((whole, fraction, exponent))
+    has_digit.then_some((whole, fraction, part(3)?))
 }
 
 #[cfg(test)]

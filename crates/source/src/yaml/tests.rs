@@ -1,5 +1,7 @@
 use super::*;
+use crate::json::Node;
 use crate::json::NodeKind;
+use crate::mistake::MistakeKind;
 
 fn read(text: &str) -> Parsed {
     parse(text, &Limits::default())

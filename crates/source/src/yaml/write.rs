@@ -208,22 +208,14 @@ fn is_hidden(character: char) -> bool {
         )
 }
 
+/// A text in quotes, with the escapes of JSON.
 fn quoted(text: &mut String, said: &str) {
-    text.push('"');
-    for character in said.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            hidden if is_hidden(hidden) => {
-                text.push_str(&format!("\\u{:04x}", u32::from(hidden)));
-            }
-            shown => text.push(shown),
+    for character in Json::from(said).to_string().chars() {
+        match is_hidden(character) {
+            true => text.push_str(&format!("\\u{:04x}", u32::from(character))),
+            false => text.push(character),
         }
     }
-    text.push('"');
 }
 
 fn push_spaces(text: &mut String, count: usize) {

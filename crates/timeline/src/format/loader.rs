@@ -16,7 +16,7 @@ use cuecard_source::diagnostic::{Code, Diagnostic, codes};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
-use cuecard_source::{Edit, Part, SourceFile, Span};
+use cuecard_source::{Edit, SourceFile, Span};
 
 /// The codes of older forms that are more than another word.
 const RESTRUCTURED: [Code; 5] = [
@@ -138,10 +138,7 @@ impl<'a> Loader<'a> {
 
     /// Replaces the text under a span when the file is converted.
     pub(super) fn replace(&mut self, at: Span, text: impl Into<String>) {
-        self.edits.push(Edit {
-            at,
-            parts: vec![Part::new(text, at)],
-        });
+        self.edits.push(Edit::new(at, text));
     }
 
     /// The same mapping under the canonical keys. Reports other spellings, and keys that stand there twice over.

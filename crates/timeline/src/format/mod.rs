@@ -72,5 +72,4 @@ const FORMAT: Format = Format {
     value: codes::TIMELINE_SHAPE,
     path: codes::TIMELINE_SHAPE,
     check: codes::TIMELINE_SHAPE,
-    null_is_absent: true,
 };

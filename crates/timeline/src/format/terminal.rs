@@ -31,7 +31,6 @@ const FORMAT: Format = Format {
     value: codes::TIMELINE_TERMINAL,
     path: codes::TIMELINE_TERMINAL,
     check: codes::TIMELINE_TERMINAL,
-    null_is_absent: true,
 };
 
 /// `normalize`.

@@ -1,13 +1,16 @@
 //! What the structs of the format can't say: what must not stand together, what is empty, what can hold of nothing.
 
+use std::borrow::Cow;
+
+use super::lint::Literals;
 use super::params::{check as check_params, maybe_milliseconds};
 use super::pieces::span_of;
 use super::reader::{Object, Reader};
-use super::template::{is_name, way};
+use super::template::{has_braces, is_name, way};
 use crate::model::{
     Answers, BuiltinTool, ElicitationAction, ElicitationAnswer, Expectation, ExpectedElements,
-    MemberRef, OnError, Parse, PathSegment, QuestionMatch, RetryRule, Step, Target, TargetPlace,
-    Template, Text, ToolName, holder, is_role, roles,
+    OnError, Parse, PathSegment, QuestionMatch, RetryRule, Step, Target, TargetPlace, Template,
+    Text, ToolName, holder, is_role, roles,
 };
 use cuecard_source::diagnostic::{Code, codes, did_you_mean};
 use cuecard_source::json::{Node, NodeKind};
@@ -37,17 +40,16 @@ const MOST_TARGETS: usize = 100;
 /// Answers of one kind are at most this many.
 const MAX_ANSWERS: usize = 1_000;
 
-/// What a name consists of.
-const NAME_HELP: &str = "use letters, digits, `_` and `-`";
-
 impl Step {
     fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
         self.span = object.node.span;
         self.tool_span = span_of(object, "tool");
         self.params_span = span_of(object, "params");
+        let node = object.get("params");
+        self.literals =
+            node.and_then(|node| Literals::of(&self.tool, node, &object.child_pointer("params")));
         params(reader, &self.tool, object);
         id(reader, object, &self.tool, !self.outputs.is_empty());
-        output_names(reader, object);
         names(reader, object);
         if let Some(name) = self.element.take() {
             match &mut self.for_each {
@@ -93,11 +95,11 @@ impl Step {
             checks_nothing(reader, (object, "expect"));
         }
         self.check_targets(reader, object);
-        if self.description.is_none() && self.tool == ToolName::Builtin(BuiltinTool::Bash)
+        if self.description.is_none() && self.tool == ToolName::Builtin(BuiltinTool::Bash) {
             // A command is described by what it is said to be for.
-            && let Some(MemberRef::Literal(text @ Json::String(_))) = self.params.member("description")
-        {
-            self.description = Some(Text(Template::Literal(text.clone())));
+            let is_text = |text: &Template| matches!(text, Template::Literal(Json::String(_)));
+            let text = self.params.member("description").map(Cow::into_owned);
+            self.description = text.filter(is_text).map(Text);
         }
     }
 
@@ -156,13 +158,13 @@ impl Step {
         };
         self.targets.retain_mut(|target| {
             let mut members = node.members().iter();
-            let member = members.find(|member| member.key == target.written);
+            let member = members.find(|member| member.key == target.param.written);
             let path = member.and_then(|member| {
                 let pointer = below.child_pointer(&member.key);
                 param(reader, object, &member.key, member.key_span, &pointer)
             });
-            target.path = path.unwrap_or_default();
-            !target.path.is_empty()
+            target.param.path = path.unwrap_or_default();
+            !target.param.path.is_empty()
         });
     }
 }
@@ -211,36 +213,39 @@ fn id(reader: &mut Reader<'_>, step: Object<'_>, tool: &ToolName, has_outputs: b
     found.help = Some(format!("add \"id\": \"{proposal}\""));
 }
 
-fn output_names(reader: &mut Reader<'_>, step: Object<'_>) {
-    let members = step.get("output").map_or(&[][..], Node::members);
-    for member in members.iter().filter(|member| !is_named(&member.key)) {
-        let message = match member.key.is_empty() {
-            true => "the output's name is empty".to_owned(),
-            false => format!("`{}` is not a valid output name", cut(&member.key, 100)),
-        };
+/// Reports names of the step, its element, its group and its outputs that references can't have.
+fn names(reader: &mut Reader<'_>, step: Object<'_>) {
+    let has_element = step.get("for_each").is_some();
+    let keys = ["id", "as", "group"].into_iter();
+    let keys = keys.filter(|key| *key != "as" || has_element);
+    let own = keys.filter_map(|key| {
+        let node = step.get(key)?;
+        let what = format!("`{key}`");
+        Some((what, node.as_str()?, node.span, step.child_pointer(key)))
+    });
+    let outputs = step.get("output").map_or(&[][..], Node::members);
+    let outputs = outputs.iter().map(|member| {
         let pointer = format!("{}/{}", step.child_pointer("output"), member.key);
-        reader
-            .error_at(codes::ID_INVALID, member.key_span, &pointer, message)
-            .help = Some(NAME_HELP.to_owned());
+        let what = "an output".to_owned();
+        (what, member.key.as_str(), member.key_span, pointer)
+    });
+    for (what, name, span, pointer) in own.chain(outputs) {
+        check_name(reader, (name, &what), span, &pointer);
     }
 }
 
-fn is_named(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(is_name)
-}
-
-fn names(reader: &mut Reader<'_>, step: Object<'_>) {
-    for key in ["id", "as", "group"] {
-        let Some(name) = step.get(key).and_then(Node::as_str) else {
-            continue;
-        };
-        if !is_named(name) && (key != "as" || step.get("for_each").is_some()) {
-            let message = match name {
-                "" => format!("`{key}` is empty"),
-                name => format!("`{}` is not a valid name for `{key}`", cut(name, 100)),
-            };
-            wrong(reader, codes::ID_INVALID, (step, key), message, NAME_HELP);
-        }
+/// Reports a name that references can't have.
+pub(super) fn check_name(
+    reader: &mut Reader<'_>,
+    (name, what): (&str, &str),
+    span: Span,
+    pointer: &str,
+) {
+    if name.is_empty() || !name.chars().all(is_name) {
+        let name = cut(name, 100);
+        let message = format!("`{name}` is not a valid name for {what}");
+        let found = reader.error_at(codes::ID_INVALID, span, pointer, message);
+        found.help = Some("use letters, digits, `_` and `-`".to_owned());
     }
 }
 
@@ -268,7 +273,7 @@ fn param(
                 }
                 Some(_) => return Some(path),
                 // What a reference stands for is known only in the run.
-                None if params.to_string().contains("{{") => return Some(path),
+                None if has_braces(params) => return Some(path),
                 None => (
                     format!("`{shown}` does not lead to a key of an object in `params`"),
                     "write the parameters as they are without the ids of elements: \"elements\": [{ \"value\": \"…\" }]",

@@ -1,81 +1,60 @@
 //! Reads conditions: `{{issue.number}} != "" && !({{count}} >= 3)`.
 
+use std::fmt;
 use std::ops::Range;
 
 use regex::Regex;
 
 use super::reader::Reader;
-use super::template::{Locate, from_text};
-use crate::model::{Comparison, Condition, Operand, Template, TextPart};
-use cuecard_source::diagnostic::codes;
-use cuecard_source::json::read_value;
-use cuecard_source::value::Json;
+use super::template::{Cursor, from_text, placeholder};
+use crate::model::{Comparison, Condition, Template, TextPart};
+use cuecard_source::Span;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::{Node, read_value};
+use cuecard_source::matching::regex_reason;
+use cuecard_source::value::{Json, as_text};
 
 /// Parentheses and negations may nest this deep.
 const MAX_DEPTH: usize = 64;
 
-/// The condition in `text`, or `None` after reporting what is wrong.
+/// The condition that `node` holds as `text`, or `None` after reporting what is wrong.
 pub(super) fn parse(
     reader: &mut Reader<'_>,
+    node: &Node,
     text: &str,
-    locate: Locate<'_>,
     pointer: &str,
 ) -> Option<Condition> {
     let mut parser = Parser {
         reader,
-        text,
-        locate,
+        node,
         pointer,
-        at: 0,
+        cursor: Cursor { text, at: 0 },
     };
     let result = parser.any(0).and_then(|condition| {
-        parser.skip_spaces();
-        match parser.at < text.len() {
-            true => Err(parser.unreadable_rest()),
-            false => Ok(condition),
+        parser.cursor.skip_spaces();
+        match parser.cursor.rest() {
+            "" => Ok(condition),
+            _ => Err(parser.unreadable_rest()),
         }
     });
     match result {
         Ok(condition) => Some(condition),
         Err(problem) => {
-            let diagnostic = reader.error(
-                codes::CONDITION_SYNTAX,
-                locate(problem.range),
-                format!("the condition can't be read: {}", problem.message),
-            );
-            diagnostic.pointer = Some(pointer.to_owned());
-            diagnostic.help = Some(problem.help);
+            reader.diagnostics.push(problem);
             None
-        }
-    }
-}
-
-struct Problem {
-    range: Range<usize>,
-    message: String,
-    help: String,
-}
-
-impl Problem {
-    fn new(range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            range,
-            message: message.into(),
-            help: help.into(),
         }
     }
 }
 
 struct Parser<'p, 'r> {
     reader: &'p mut Reader<'r>,
-    text: &'p str,
-    locate: Locate<'p>,
+    node: &'p Node,
     pointer: &'p str,
-    at: usize,
+    cursor: Cursor<'p>,
 }
 
-impl Parser<'_, '_> {
-    fn any(&mut self, depth: usize) -> Result<Condition, Problem> {
+impl<'p> Parser<'p, '_> {
+    fn any(&mut self, depth: usize) -> Result<Condition, Diagnostic> {
         let mut left = self.all(depth)?;
         while self.eat("||") {
             left = Condition::Or(Box::new(left), Box::new(self.all(depth)?));
@@ -83,7 +62,7 @@ impl Parser<'_, '_> {
         Ok(left)
     }
 
-    fn all(&mut self, depth: usize) -> Result<Condition, Problem> {
+    fn all(&mut self, depth: usize) -> Result<Condition, Diagnostic> {
         let mut left = self.negation(depth)?;
         while self.eat("&&") {
             left = Condition::And(Box::new(left), Box::new(self.negation(depth)?));
@@ -91,59 +70,52 @@ impl Parser<'_, '_> {
         Ok(left)
     }
 
-    fn negation(&mut self, depth: usize) -> Result<Condition, Problem> {
-        self.skip_spaces();
+    fn negation(&mut self, depth: usize) -> Result<Condition, Diagnostic> {
+        self.cursor.skip_spaces();
+        let open = self.cursor.at;
         if depth > MAX_DEPTH {
-            return Err(Problem::new(
-                self.at..self.text.len(),
+            return Err(self.problem(
+                open..self.cursor.text.len(),
                 format!("it is nested more than {MAX_DEPTH} levels deep"),
                 "split the step in two",
             ));
         }
-        if self.rest().starts_with('!') && !self.rest().starts_with("!=") {
-            self.at += 1;
+        if !self.cursor.rest().starts_with("!=") && self.eat("!") {
             return Ok(Condition::Not(Box::new(self.negation(depth + 1)?)));
         }
-        if self.rest().starts_with('(') {
-            let open = self.at;
-            self.at += 1;
-            let inner = self.any(depth + 1)?;
-            if !self.eat(")") {
-                if self.at < self.text.len() {
-                    return Err(self.unreadable_rest());
-                }
-                return Err(Problem::new(
-                    open..open + 1,
-                    "this parenthesis is not closed",
-                    "add `)`",
-                ));
-            }
+        if !self.eat("(") {
+            return self.comparison();
+        }
+        let inner = self.any(depth + 1)?;
+        if self.eat(")") {
             return Ok(inner);
         }
-        self.comparison()
+        Err(match self.cursor.rest() {
+            "" => self.problem(open..open + 1, "this parenthesis is not closed", "add `)`"),
+            _ => self.unreadable_rest(),
+        })
     }
 
-    fn comparison(&mut self) -> Result<Condition, Problem> {
+    fn comparison(&mut self) -> Result<Condition, Diagnostic> {
         let left = self.operand()?;
         let Some(comparison) = self.operator()? else {
             return Ok(Condition::Truth(left));
         };
-        self.skip_spaces();
-        let start = self.at;
+        self.cursor.skip_spaces();
+        let start = self.cursor.at;
         let right = self.operand()?;
-        let regex = match (&right.template, comparison) {
+        let regex = match (&right, comparison) {
             (Template::Literal(json), Comparison::Matches) => {
-                let pattern = cuecard_source::value::as_text(json);
-                Some(Regex::new(&pattern).map_err(|error| {
-                    Problem::new(
-                        start..self.at,
-                        format!(
-                            "`{pattern}` is not a valid regular expression: {}",
-                            cuecard_source::matching::regex_reason(&error)
-                        ),
+                let pattern = as_text(json);
+                let regex = Regex::new(&pattern).map_err(|error| {
+                    let reason = regex_reason(&error);
+                    self.problem(
+                        start..self.cursor.at,
+                        format!("`{pattern}` is not a valid regular expression: {reason}"),
                         "the syntax is that of Rust's `regex` crate",
                     )
-                })?)
+                });
+                Some(regex?)
             }
             _ => None,
         };
@@ -156,233 +128,188 @@ impl Parser<'_, '_> {
     }
 
     /// What can't be read after a whole expression.
-    fn unreadable_rest(&self) -> Problem {
-        let help = match self.as_str() {
+    fn unreadable_rest(&self) -> Diagnostic {
+        let help = match self.word() {
             "and" => "write `&&` for and",
             "or" => "write `||` for or",
-            "is" => "write `==` to compare",
-            _ if self.rest().starts_with('=') => "write `==` to compare",
+            word if word == "is" || word.starts_with('=') => "write `==` to compare",
             _ => "conditions support == != < <= > >= contains matches && || ! and parentheses",
         };
-        Problem::new(
-            self.at..self.text.len(),
+        self.problem(
+            self.cursor.at..self.cursor.text.len(),
             "unexpected text after the end of the condition",
             help,
         )
     }
 
-    fn operator(&mut self) -> Result<Option<Comparison>, Problem> {
-        const SYMBOLS: [(&str, Comparison); 6] = [
-            ("==", Comparison::Equal),
-            ("!=", Comparison::NotEqual),
-            ("<=", Comparison::LessOrEqual),
-            (">=", Comparison::GreaterOrEqual),
-            ("<", Comparison::Less),
-            (">", Comparison::Greater),
-        ];
-        self.skip_spaces();
-        if let Some(&(symbol, comparison)) = SYMBOLS
-            .iter()
-            .find(|(symbol, _)| self.rest().starts_with(symbol))
-        {
-            let start = self.at;
-            self.at += symbol.len();
-            if self.rest().starts_with('=') {
-                let written = format!("{symbol}=");
-                return Err(Problem::new(
-                    start..self.at + 1,
-                    format!("unknown operator `{written}`"),
-                    match written.as_str() {
-                        "===" => "write `==` to compare".to_owned(),
-                        _ => format!("write `{symbol}`"),
-                    },
-                ));
-            }
-            return Ok(Some(comparison));
-        }
-        let comparison = match self.as_str() {
-            "contains" => Comparison::Contains,
-            "matches" => Comparison::Matches,
-            _ => return Ok(None),
+    fn operator(&mut self) -> Result<Option<Comparison>, Diagnostic> {
+        use Comparison::{
+            Contains, Equal, Greater, GreaterOrEqual, Less, LessOrEqual, Matches, NotEqual,
         };
-        self.at += comparison.symbol().len();
+        self.cursor.skip_spaces();
+        let symbols = [Equal, NotEqual, LessOrEqual, GreaterOrEqual, Less, Greater];
+        let mut symbols = symbols.into_iter();
+        let word = self.word();
+        let comparison = match word {
+            "contains" => Some(Contains),
+            "matches" => Some(Matches),
+            _ => symbols.find(|known| word.starts_with(known.symbol())),
+        };
+        let Some(comparison) = comparison else {
+            return Ok(None);
+        };
+        let (start, symbol) = (self.cursor.at, comparison.symbol());
+        self.cursor.at += symbol.len();
+        if self.cursor.peek() == Some('=') {
+            let help = match comparison {
+                Equal => "write `==` to compare".to_owned(),
+                _ => format!("write `{symbol}`"),
+            };
+            let message = format!("unknown operator `{symbol}=`");
+            return Err(self.problem(start..self.cursor.at + 1, message, help));
+        }
         Ok(Some(comparison))
     }
 
     /// References, quoted texts and bare words that stand next to each other without a space are one side.
-    fn operand(&mut self) -> Result<Operand, Problem> {
-        self.skip_spaces();
-        let start = self.at;
+    fn operand(&mut self) -> Result<Template, Diagnostic> {
+        self.cursor.skip_spaces();
+        let start = self.cursor.at;
         let mut parts: Vec<Template> = Vec::new();
-        let mut bare = String::new();
-        loop {
-            let rest = self.rest();
-            let Some(next) = rest.chars().next() else {
-                break;
-            };
+        let mut bare = "";
+        while let Some(next) = self.cursor.peek() {
+            let rest = self.cursor.rest();
             if rest.starts_with("{{") {
                 parts.push(self.reference()?);
             } else if next == '"' || next == '\'' {
-                parts.push(self.quoted(next)?);
+                parts.push(self.quoted()?);
             } else if is_bare(next) {
-                let length = rest
-                    .find(|character| !is_bare(character))
-                    .unwrap_or(rest.len());
-                bare = rest[..length].to_owned();
-                self.at += length;
-                parts.push(Template::Literal(bare_value(&bare)));
+                let end = rest.find(|character| !is_bare(character));
+                bare = &rest[..end.unwrap_or(rest.len())];
+                self.cursor.at += bare.len();
+                parts.push(Template::Literal(bare_value(bare)));
             } else {
                 break;
             }
         }
-        match parts.len() {
-            0 => {
-                let found = self.rest().chars().next();
-                let message = found.map_or(
-                    "expected a value, found the end of the condition".to_owned(),
-                    |found| format!("expected a value, found `{found}`"),
-                );
-                let end = self.at + found.map_or(0, char::len_utf8);
-                Err(Problem::new(
-                    self.at..end,
-                    message,
-                    "a value is a reference, a text in quotes, a number, true, false or null",
-                ))
-            }
-            1 => {
-                let template = parts.remove(0);
-                if matches!(&template, Template::Literal(Json::String(text)) if *text == bare && !bare.is_empty())
-                {
-                    let span = (self.locate)(start..self.at);
-                    let diagnostic = self.reader.warning(
-                        codes::CONDITION_BARE_WORD,
-                        span,
-                        format!("unquoted `{bare}` is read as text"),
-                    );
-                    diagnostic.pointer = Some(self.pointer.to_owned());
-                    diagnostic.help = Some(match bare.to_lowercase().as_str() {
-                        "true" | "yes" => "write `true`, or put it in quotes".to_owned(),
-                        "false" | "no" => "write `false`, or put it in quotes".to_owned(),
-                        "none" | "nil" | "undefined" => "write `null`, or put it in quotes".to_owned(),
-                        _ if bare.starts_with(['[', '{']) => {
-                            "a list or an object can't be written here: compare a part of the value, or use `contains`".to_owned()
-                        }
-                        _ => {
-                            let quotes = ['/', '\u{201c}', '\u{201d}', '\u{201e}'];
-                            format!("put it in quotes: \"{}\"", bare.trim_matches(quotes))
-                        }
-                    });
-                }
-                Ok(Operand { template })
-            }
-            _ => Ok(Operand {
-                template: Template::Text(parts.into_iter().flat_map(into_parts).collect()),
-            }),
+        if parts.len() > 1 {
+            return Ok(Template::Text(
+                parts.into_iter().flat_map(into_parts).collect(),
+            ));
         }
-    }
-
-    fn reference(&mut self) -> Result<Template, Problem> {
-        let start = self.at;
-        let Some(length) = placeholder_length(self.rest()) else {
-            return Err(Problem::new(
-                start..self.text.len(),
-                "`{{` is not closed",
-                "close it with `}}`",
+        let Some(part) = parts.pop() else {
+            let found = self.cursor.peek();
+            let message = match found {
+                None => "expected a value, found the end of the condition".to_owned(),
+                Some(found) => format!("expected a value, found `{found}`"),
+            };
+            return Err(self.problem(
+                start..start + found.map_or(0, char::len_utf8),
+                message,
+                "a value is a reference, a text in quotes, a number, true, false or null",
             ));
         };
-        self.at += length;
-        let locate = self.locate;
-        let inner = move |range: Range<usize>| locate(start + range.start..start + range.end);
-        Ok(from_text(
-            self.reader,
-            &self.text[start..start + length],
-            &inner,
-            self.pointer,
-        ))
-    }
-
-    fn quoted(&mut self, quote: char) -> Result<Template, Problem> {
-        let open = self.at;
-        self.at += 1;
-        let mut decoded = String::new();
-        // Where each decoded byte came from, so that a reference inside can be shown in its place.
-        let mut origins = Vec::new();
-        let mut characters = self.rest().char_indices();
-        while let Some((offset, character)) = characters.next() {
-            let at = self.at + offset;
-            let literal = match character {
-                '\\' => match characters.next() {
-                    Some((_, 'n')) => '\n',
-                    Some((_, 't')) => '\t',
-                    // Regular expressions keep their backslashes: only quotes and backslashes are escaped.
-                    Some((_, escaped)) if escaped == quote || escaped == '\\' => escaped,
-                    Some((_, other)) => {
-                        decoded.push('\\');
-                        origins.push(at);
-                        other
-                    }
-                    None => break,
-                },
-                end if end == quote => {
-                    self.at = at + 1;
-                    origins.push(at);
-                    let locate = self.locate;
-                    let place = |index: usize| origins.get(index).copied().unwrap_or(at);
-                    let inner = |range: Range<usize>| locate(place(range.start)..place(range.end));
-                    return Ok(from_text(self.reader, &decoded, &inner, self.pointer));
-                }
-                other => other,
-            };
-            decoded.push(literal);
-            origins.extend(std::iter::repeat_n(at, literal.len_utf8()));
+        if matches!(&part, Template::Literal(Json::String(text)) if text == bare && !bare.is_empty())
+        {
+            self.warn_bare(bare, start);
         }
-        Err(Problem::new(
-            open..self.text.len(),
-            "unterminated string",
-            format!("close it with `{quote}`"),
-        ))
+        Ok(part)
     }
 
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
+    /// Warns about a text without quotes.
+    fn warn_bare(&mut self, bare: &str, start: usize) {
+        let span = self.span(start..self.cursor.at);
+        let message = format!("unquoted `{bare}` is read as text");
+        let found = self
+            .reader
+            .warning(codes::CONDITION_BARE_WORD, span, message);
+        found.pointer = Some(self.pointer.to_owned());
+        let value = match bare.to_lowercase().as_str() {
+            "true" | "yes" => "true",
+            "false" | "no" => "false",
+            "none" | "nil" | "undefined" => "null",
+            _ => "",
+        };
+        found.help = Some(if !value.is_empty() {
+            format!("write `{value}`, or put it in quotes")
+        } else if bare.starts_with('[') {
+            "a list can't be written here: compare a part of the value, or use `contains`"
+                .to_owned()
+        } else {
+            let quotes = ['/', '\u{201c}', '\u{201d}', '\u{201e}'];
+            format!("put it in quotes: \"{}\"", bare.trim_matches(quotes))
+        });
     }
 
-    fn as_str(&self) -> &str {
-        let rest = self.rest();
+    fn reference(&mut self) -> Result<Template, Diagnostic> {
+        let Cursor { text, at: start } = self.cursor;
+        let end = match placeholder(text, start) {
+            Ok((_, end)) => Some(end),
+            Err(_) => text[start..].find("}}").map(|at| start + at + 2),
+        };
+        let Some(end) = end else {
+            let help = "close it with `}}`";
+            return Err(self.problem(start..text.len(), "`{{` is not closed", help));
+        };
+        let braces = text[end..].bytes().take_while(|byte| *byte == b'}');
+        let end = end + braces.count();
+        self.cursor.at = end;
+        Ok(self.template(&text[start..end], start..end))
+    }
+
+    fn quoted(&mut self) -> Result<Template, Diagnostic> {
+        let Cursor { text, at: open } = self.cursor;
+        // Regular expressions keep their other backslashes.
+        let Some(decoded) = self.cursor.quoted(&[('n', '\n'), ('t', '\t')]) else {
+            let quote = &text[open..=open];
+            let help = format!("close it with `{quote}`");
+            return Err(self.problem(open..text.len(), "unterminated string", help));
+        };
+        let inside = open + 1..self.cursor.at - 1;
+        Ok(self.template(&decoded, inside))
+    }
+
+    /// The template of a text that is written under `range`. With escapes in it, a part of it has the place of the whole.
+    fn template(&mut self, text: &str, range: Range<usize>) -> Template {
+        let (written, node) = (self.cursor.text, self.node);
+        let is_plain = written[range.clone()] == *text;
+        let locate = |reader: &Reader<'_>, part: Range<usize>| match is_plain {
+            true => reader.part(node, range.start + part.start..range.start + part.end),
+            false => reader.part(node, range.clone()),
+        };
+        from_text(self.reader, text, &locate, self.pointer)
+    }
+
+    fn problem(
+        &self,
+        range: Range<usize>,
+        message: impl fmt::Display,
+        help: impl Into<String>,
+    ) -> Diagnostic {
+        let message = format!("the condition can't be read: {message}");
+        Diagnostic::error(codes::CONDITION_SYNTAX, message)
+            .at(self.reader.source, self.span(range))
+            .with_pointer(self.pointer)
+            .with_help(help)
+    }
+
+    fn span(&self, range: Range<usize>) -> Span {
+        self.reader.part(self.node, range)
+    }
+
+    fn word(&self) -> &'p str {
+        let rest = self.cursor.rest();
         &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())]
     }
 
-    fn skip_spaces(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
-    }
-
     fn eat(&mut self, token: &str) -> bool {
-        self.skip_spaces();
-        let found = self.rest().starts_with(token);
-        if found {
-            self.at += token.len();
+        self.cursor.skip_spaces();
+        let is_next = self.cursor.rest().starts_with(token);
+        if is_next {
+            self.cursor.at += token.len();
         }
-        found
+        is_next
     }
-}
-
-/// The length of the placeholder at the start of `text`; braces inside a quoted default don't end it.
-fn placeholder_length(text: &str) -> Option<usize> {
-    let mut in_quotes = false;
-    let mut escaped = false;
-    for (at, character) in text.char_indices().skip(2) {
-        match character {
-            _ if escaped => escaped = false,
-            '\\' if in_quotes => escaped = true,
-            '"' => in_quotes = !in_quotes,
-            '}' if !in_quotes && text[at..].starts_with("}}") && !text[at..].starts_with("}}}") => {
-                return Some(at + 2);
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 fn is_bare(character: char) -> bool {
@@ -408,9 +335,7 @@ fn bare_value(word: &str) -> Json {
 fn into_parts(template: Template) -> Vec<TextPart> {
     match template {
         Template::Literal(json) => {
-            vec![TextPart::Literal(
-                cuecard_source::value::as_text(&json).into_owned(),
-            )]
+            vec![TextPart::Literal(as_text(&json).into_owned())]
         }
         Template::Reference(placeholder) => vec![TextPart::Reference(*placeholder)],
         Template::Text(parts) => parts,
@@ -453,16 +378,16 @@ mod tests {
         let Condition::Compare { left, right, .. } = read(r#""1" != 1.5"#) else {
             panic!("comparison")
         };
-        assert_eq!(left.template, Template::Literal(Json::from("1")));
-        assert_eq!(right.template, Template::Literal(Json::from(1.5)));
+        assert_eq!(left, Template::Literal(Json::from("1")));
+        assert_eq!(right, Template::Literal(Json::from(1.5)));
         let Condition::Compare { right, .. } = read("{{ENV}} == production") else {
             panic!("comparison")
         };
-        assert_eq!(right.template, Template::Literal(Json::from("production")));
+        assert_eq!(right, Template::Literal(Json::from("production")));
         let Condition::Truth(operand) = read("{{a}}-{{b}}") else {
             panic!("truth")
         };
-        assert!(matches!(operand.template, Template::Text(parts) if parts.len() == 3));
+        assert!(matches!(operand, Template::Text(parts) if parts.len() == 3));
     }
 
     #[test]
@@ -470,7 +395,7 @@ mod tests {
         let Condition::Compare { right, .. } = read(r#"{{a}} == "say \"hi\"""#) else {
             panic!("comparison")
         };
-        assert_eq!(right.template, Template::Literal(Json::from(r#"say "hi""#)));
+        assert_eq!(right, Template::Literal(Json::from(r#"say "hi""#)));
         let Condition::Compare { regex, .. } = read(r"{{a}} matches '^\d+$'") else {
             panic!("comparison")
         };

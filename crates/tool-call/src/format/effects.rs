@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-use crate::model::{
-    BuiltinTool, DuplicateKey, MemberRef, Step, Template, ToolCallScenario, ToolName,
-};
+use serde_json::Map;
+
+use crate::model::{BuiltinTool, DuplicateKey, Step, ToolCallScenario, ToolName};
 use cuecard_source::Effects;
 use cuecard_source::value::{Json, Origin, as_text};
 
@@ -18,14 +19,12 @@ pub fn effects(
 ) -> Effects {
     let mut effects = Effects::default();
     for step in scenario.steps_in(range) {
-        effects
-            .servers
-            .extend_new(server_of(scenario, step, &is_known));
+        add(&mut effects.servers, server_of(scenario, step, &is_known));
         let param = |name: &str| param(scenario, step, name);
         let ToolName::Builtin(tool) = step.tool else {
             // The server writes it, or the player if the server refuses.
             if let Some((_, "take_screenshot")) = step.tool.server_and_tool(&is_known) {
-                effects.writes.extend_new(param("filePath"));
+                add(&mut effects.writes, param("filePath"));
             }
             continue;
         };
@@ -36,22 +35,22 @@ pub fn effects(
             | BuiltinTool::WaitUntil
             | BuiltinTool::BashOutput
             | BuiltinTool::KillShell => {}
-            BuiltinTool::AppendFile => effects.writes.extend_new(param("path")),
-            BuiltinTool::Read => effects.reads.extend_new(param("file_path")),
-            BuiltinTool::Write | BuiltinTool::Edit => effects.writes.extend_new(param("file_path")),
-            BuiltinTool::NotebookEdit => effects.writes.extend_new(param("notebook_path")),
+            BuiltinTool::AppendFile => add(&mut effects.writes, param("path")),
+            BuiltinTool::Read => add(&mut effects.reads, param("file_path")),
+            BuiltinTool::Write | BuiltinTool::Edit => add(&mut effects.writes, param("file_path")),
+            BuiltinTool::NotebookEdit => add(&mut effects.writes, param("notebook_path")),
             BuiltinTool::Glob | BuiltinTool::Grep => {
-                effects
-                    .reads
-                    .extend_new(Some(param("path").unwrap_or_else(|| ".".to_owned())));
+                let path = param("path").unwrap_or_else(|| ".".to_owned());
+                add(&mut effects.reads, [path]);
             }
             BuiltinTool::Bash => {
-                effects.commands.extend_new(param("command"));
-                for name in variables(step) {
-                    effects.variables.extend_new(Some(name));
-                }
+                add(&mut effects.commands, param("command"));
+                let names = known(scenario, step, "env");
+                let names = names.as_ref().and_then(Json::as_object);
+                let names = names.into_iter().flat_map(Map::keys);
+                add(&mut effects.variables, names.cloned());
             }
-            BuiltinTool::WebFetch => effects.urls.extend_new(param("url")),
+            BuiltinTool::WebFetch => add(&mut effects.urls, param("url")),
         }
     }
     effects
@@ -75,47 +74,23 @@ pub fn server_of(
     }
 }
 
-trait ExtendNew {
-    fn extend_new(&mut self, item: Option<String>);
-}
-
-impl ExtendNew for Vec<String> {
-    fn extend_new(&mut self, item: Option<String>) {
-        if let Some(item) = item {
-            add_once(self, item);
+/// Adds what is not in the list yet.
+fn add(list: &mut Vec<String>, items: impl IntoIterator<Item = String>) {
+    for item in items {
+        if !list.contains(&item) {
+            list.push(item);
         }
     }
 }
 
-fn add_once(list: &mut Vec<String>, item: String) {
-    if !list.contains(&item) {
-        list.push(item);
-    }
-}
-
-/// The names of the variables that a command gets.
-fn variables(step: &Step) -> Vec<String> {
-    match step.params.member("env") {
-        Some(MemberRef::Literal(Json::Object(members))) => members.keys().cloned().collect(),
-        Some(MemberRef::Template(Template::Object(members))) => members
-            .iter()
-            .filter_map(|(name, _)| match name {
-                Template::Literal(Json::String(name)) => Some(name.clone()),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
+/// A parameter as text.
 fn param(scenario: &ToolCallScenario, step: &Step, name: &str) -> Option<String> {
-    Some(match step.params.member(name)? {
-        MemberRef::Literal(json) => as_text(json).into_owned(),
-        MemberRef::Template(template) => shown(scenario, template),
-    })
+    Some(as_text(&known(scenario, step, name)?).into_owned())
 }
 
-fn shown(scenario: &ToolCallScenario, template: &Template) -> String {
+/// A parameter with the defaults of variables filled in.
+fn known(scenario: &ToolCallScenario, step: &Step, name: &str) -> Option<Json> {
+    let template = step.params.member(name)?;
     let filled = template.fill::<DuplicateKey>(|placeholder| {
         let reference = &placeholder.reference;
         let mut variables = scenario.variables.iter();
@@ -125,5 +100,5 @@ fn shown(scenario: &ToolCallScenario, template: &Template) -> String {
         let written = || Cow::Owned(format!("{{{{{}}}}}", reference.text).into());
         Ok((default.unwrap_or_else(written), Origin::Author))
     });
-    filled.map_or_else(|_| String::new(), |it| as_text(&it.json).into_owned())
+    filled.ok().map(|value| Arc::unwrap_or_clone(value.json))
 }

@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 
+use super::template::has_braces;
 use crate::model::{
-    BuiltinTool, Expectation, ExpectedTest, MemberRef, PathSegment, Step, Template, TextPart,
+    BuiltinTool, Expectation, ExpectedTest, PathSegment, Step, Template, TextPart,
     ToolCallScenario, ToolName,
 };
 use cuecard_page::Snapshot;
-use cuecard_source::Span;
-use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::json::{self, Limits, Node, NodeKind};
-use cuecard_source::matching::json_path;
-use cuecard_source::value::{Json, cut, push_pointer};
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::document::place_of;
+use cuecard_source::json::{Member, Node, NodeKind};
+use cuecard_source::matching::push_key;
+use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
+use cuecard_source::{SourceFile, Span};
 
 /// How a question begins in the description of a step that `cuecard infer` wrote.
 pub const OPEN_QUESTION: &str = "Open question: ";
@@ -25,52 +27,36 @@ const ENDS: &[&str] = &["exit_code", "timed_out"];
 /// Warnings about a valid scenario. `snapshots` are pages on which literal element ids may be known: then their
 /// targets are proposed.
 pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnostic> {
-    let mut diagnostics: Vec<_> = unused_outputs(scenario).into_iter().collect();
-    diagnostics.extend(open_questions(scenario));
-    let unread = scenario
-        .steps
-        .iter()
-        .filter(|step| !reads_exit_code(scenario, step));
-    diagnostics.extend(unread.map(|step| {
-        let message = format!(
-            "nothing reads the exit code of {}: it passes even if the command fails",
-            step.label()
-        );
-        Diagnostic::note(codes::EXIT_UNREAD, message)
-            .at(&scenario.source, step.params_span)
-            .with_help("add \"expect_exit\": 0 to `params`")
-    }));
-    let left = scenario.steps.iter().filter(|step| leaves_running(step));
-    diagnostics.extend(left.map(|step| {
-        let message = format!(
-            "{} leaves a process running, which is killed when the command ends",
-            step.label()
-        );
-        Diagnostic::note(codes::LEFT_RUNNING, message)
-            .at(&scenario.source, step.params_span)
-            .with_help("replace the last `&` by \"run_in_background\": true in `params`")
-    }));
-    // Steps stand in the order of play; pointers go by the order of the file.
-    let mut starts: Vec<u32> = scenario.steps.iter().map(|step| step.span.start).collect();
-    starts.sort_unstable();
+    let mut found: Vec<_> = unused_outputs(scenario).into_iter().collect();
+    found.extend(open_questions(scenario));
     for step in &scenario.steps {
-        let Some((server, _)) = step.tool.server_and_tool(|_| false) else {
-            continue;
+        let note = |code: Code, message: String, help: &str| {
+            Diagnostic::note(code, message)
+                .at(&scenario.source, step.params_span)
+                .with_help(help)
         };
-        if !is_browser(server) {
-            continue;
+        if !reads_exit_code(scenario, step) {
+            let message = format!(
+                "nothing reads the exit code of {}: it passes even if the command fails",
+                step.label()
+            );
+            let help = "add \"expect_exit\": 0 to `params`";
+            found.push(note(codes::EXIT_UNREAD, message, help));
         }
-        let idx = starts.partition_point(|&start| start < step.span.start);
-        let pointer = format!("/steps/{idx}/params");
-        diagnostics.extend(literals(scenario, step, &pointer, snapshots));
+        if leaves_running(step) {
+            let message = format!(
+                "{} leaves a process running, which is killed when the command ends",
+                step.label()
+            );
+            let help = "replace the last `&` by \"run_in_background\": true in `params`";
+            found.push(note(codes::LEFT_RUNNING, message, help));
+        }
+        if let Some(literals) = &step.literals {
+            found.extend(literals.warnings(&scenario.source, snapshots));
+        }
     }
-    diagnostics.sort_by_key(|diagnostic| {
-        diagnostic
-            .place
-            .as_ref()
-            .map_or(0, |place| place.span.start)
-    });
-    diagnostics
+    found.sort_by_key(|found| place_of(found).start);
+    found
 }
 
 /// Whether a failure of the step's command shows; true of a step without one.
@@ -115,9 +101,10 @@ fn reads_exit_code(scenario: &ToolCallScenario, step: &Step) -> bool {
 
 /// Whether a step's command ends with a process in the background of its shell.
 fn leaves_running(step: &Step) -> bool {
-    let end = match step.params.member("command") {
-        Some(MemberRef::Literal(Json::String(command))) => command.as_str(),
-        Some(MemberRef::Template(Template::Text(parts))) => match parts.last() {
+    let command = step.params.member("command");
+    let end = match command.as_deref() {
+        Some(Template::Literal(Json::String(command))) => command.as_str(),
+        Some(Template::Text(parts)) => match parts.last() {
             Some(TextPart::Literal(end)) => end.as_str(),
             _ => "",
         },
@@ -129,119 +116,167 @@ fn leaves_running(step: &Step) -> bool {
         && before.is_some_and(|before| !before.ends_with(['&', '\\']))
 }
 
-/// The literal element ids and the first coordinate of a step's parameters: a finding each, at the first place.
-fn literals(
-    scenario: &ToolCallScenario,
-    step: &Step,
-    pointer: &str,
-    snapshots: &[Snapshot],
-) -> Vec<Diagnostic> {
-    // The model knows no places inside parameters, so the text is read again where there is something to say.
-    let text = scenario.source.slice(step.params_span);
-    let Some(params) = json::parse(text, &Limits::default()).root else {
-        return Vec::new();
-    };
-    let mut found = Literals::default();
-    found.look(&params, &mut pointer.to_owned());
-    let base = step.params_span.start as usize;
-    let at = |span: Span| Span::new(base + span.start as usize, base + span.end as usize);
-    let id = found.ids.first().map(|first| {
-        let proposal = proposal(&found.ids, (&params, pointer), snapshots);
-        let mut diagnostic = Diagnostic::warning(
-            codes::UID_LITERAL,
-            format!(
+/// What in the parameters of a browser's tool won't last.
+#[derive(Debug, Clone)]
+pub(crate) struct Literals {
+    /// The pointer to the parameters.
+    params: String,
+    ids: Vec<LiteralId>,
+    /// The first coordinate, with its pointer.
+    coordinate: Option<(Span, String)>,
+}
+
+/// An element's id that stands in the scenario.
+#[derive(Debug, Clone)]
+struct LiteralId {
+    key: String,
+    id: String,
+    span: Span,
+    /// The pointer to it in the parameters.
+    pointer: String,
+}
+
+impl Literals {
+    /// Those of a step; `None` if its tool is not a browser's.
+    pub(super) fn of(tool: &ToolName, params: &Node, pointer: &str) -> Option<Box<Self>> {
+        let (server, _) = tool.server_and_tool(|_| false)?;
+        if !is_browser(server) {
+            return None;
+        }
+        let mut found = Self {
+            params: pointer.to_owned(),
+            ids: Vec::new(),
+            coordinate: None,
+        };
+        params.walk(&mut String::new(), &mut |node, pointer| {
+            for member in node.members() {
+                found.add(member, pointer);
+            }
+        });
+        Some(Box::new(found))
+    }
+
+    fn add(
+        &mut self,
+        Member {
+            key,
+            value,
+            key_span,
+        }: &Member,
+        holder: &str,
+    ) {
+        let mut pointer = holder.to_owned();
+        push_pointer(&mut pointer, key);
+        let span = Span {
+            start: key_span.start,
+            end: value.span.end,
+        };
+        if has_braces(value) {
+            return;
+        }
+        match &value.kind {
+            NodeKind::String(id) if is_id(key, id) => self.ids.push(LiteralId {
+                key: key.clone(),
+                id: id.clone(),
+                span,
+                pointer,
+            }),
+            kind if is_coordinate(key, matches!(kind, NodeKind::Number(_))) => {
+                let pointer = format!("{}{pointer}", self.params);
+                self.coordinate.get_or_insert((span, pointer));
+            }
+            _ => {}
+        }
+    }
+
+    /// A warning about the ids, at the first of them, and one about the coordinates.
+    fn warnings(
+        &self,
+        source: &SourceFile,
+        snapshots: &[Snapshot],
+    ) -> impl Iterator<Item = Diagnostic> {
+        let ids = self.ids.first().map(|first| {
+            let message = format!(
                 "`{}` \"{}\" is valid for one snapshot only",
                 first.key,
                 cut(&first.id, 40)
-            ),
-        )
-        .at(&scenario.source, at(first.span))
-        .with_pointer(first.pointer.clone())
-        .with_help(proposal.help);
-        diagnostic.notes.extend(proposal.note);
-        diagnostic
-    });
-    let coordinate = found.coordinate.map(|(span, pointer)| {
-        Diagnostic::warning(
-            codes::COORDINATES,
-            "coordinates break as soon as the page changes",
-        )
-        .at(&scenario.source, at(span))
-        .with_pointer(pointer)
-        .with_help(
-            "call `click` or `hover` with a target instead: \"target\": { \"role\": \"button\", \"name\": \"Sign in\" }",
-        )
-    });
-    id.into_iter().chain(coordinate).collect()
+            );
+            let mut found = Diagnostic::warning(codes::UID_LITERAL, message)
+                .at(source, first.span)
+                .with_pointer(format!("{}{}", self.params, first.pointer));
+            self.propose(first, snapshots, &mut found);
+            found
+        });
+        let coordinate = self.coordinate.as_ref().map(|(span, pointer)| {
+            let message = "coordinates break as soon as the page changes";
+            Diagnostic::warning(codes::COORDINATES, message)
+                .at(source, *span)
+                .with_pointer(pointer)
+                .with_help(
+                    "call `click` or `hover` with a target instead: \"target\": { \"role\": \"button\", \"name\": \"Sign in\" }",
+                )
+        });
+        ids.into_iter().chain(coordinate)
+    }
+
+    /// Proposes targets: those of the elements, if a snapshot knows them, else what a target looks like.
+    fn propose(&self, first: &LiteralId, snapshots: &[Snapshot], found: &mut Diagnostic) {
+        let target = |id: &LiteralId| {
+            let mut snapshots = snapshots.iter();
+            let snapshot = snapshots.find(|snapshot| snapshot.by_id(&id.id).is_some())?;
+            Some(snapshot.lasting(&id.id)?.to_json().to_string())
+        };
+        let written = |id: &LiteralId, target: &str| match id.param().as_str() {
+            "uid" | "ref" | "target" => format!("\"target\": {target}"),
+            param => format!("\"targets\": {{ {}: {target} }}", Json::from(param)),
+        };
+        let (mut known, mut unknown) = (Vec::new(), None);
+        for id in &self.ids {
+            match target(id) {
+                Some(target) => known.push((id, target)),
+                None => unknown = unknown.or(Some(id)),
+            }
+        }
+        if let Some(id) = unknown.filter(|_| !snapshots.is_empty()) {
+            let note = format!("no snapshot has an element `{}`", cut(&id.id, 40));
+            found.notes.push(note);
+        }
+        found.help = Some(match known.as_slice() {
+            [] => {
+                let example = written(first, "{ \"role\": \"button\", \"name\": \"Sign in\" }");
+                let more = match snapshots.is_empty() {
+                    true => "; `cuecard check FILE --snapshot SNAPSHOT` suggests one",
+                    false => "",
+                };
+                format!("give the step a target instead: {example}{more}")
+            }
+            [(id, target)] => format!("give the step a target instead: {}", written(id, target)),
+            several => {
+                let members = several
+                    .iter()
+                    .map(|(id, target)| format!("{}: {target}", Json::from(id.param())));
+                let members: Vec<_> = members.collect();
+                format!(
+                    "give the step targets instead: \"targets\": {{ {} }}",
+                    members.join(", ")
+                )
+            }
+        });
+    }
 }
 
-/// What to write instead of literal ids.
-struct Proposal {
-    help: String,
-    note: Option<String>,
-}
-
-/// Proposes targets: those of the elements, if a snapshot knows them, else what a target looks like.
-fn proposal(
-    ids: &[LiteralId],
-    (params, pointer): (&Node, &str),
-    snapshots: &[Snapshot],
-) -> Proposal {
-    let params = params.to_value();
-    // As `targets` name it: `elements[0].uid`.
-    let param = |id: &LiteralId| {
-        let path = json_path(
-            &params,
-            id.pointer.strip_prefix(pointer).unwrap_or_default(),
-        );
+impl LiteralId {
+    /// Its parameter, as `targets` name it: `elements[0].uid`.
+    fn param(&self) -> String {
+        let mut path = String::new();
+        for step in pointer_steps(&self.pointer) {
+            match step.parse::<usize>() {
+                Ok(idx) => path.push_str(&format!("[{idx}]")),
+                Err(_) => push_key(&mut path, &step),
+            }
+        }
         path.trim_start_matches('.').to_owned()
-    };
-    let is_own = |param: &str| matches!(param, "uid" | "ref" | "target");
-    let written = |id: &LiteralId, target: String| match param(id) {
-        param if is_own(&param) => format!("\"target\": {target}"),
-        param => format!("\"targets\": {{ {}: {target} }}", Json::from(param)),
-    };
-    let known: Vec<(&LiteralId, Json)> = ids
-        .iter()
-        .filter_map(|id| {
-            let snapshot = snapshots
-                .iter()
-                .find(|snapshot| snapshot.by_id(&id.id).is_some())?;
-            Some((id, snapshot.lasting(&id.id)?.to_json()))
-        })
-        .collect();
-    let unknown = ids.iter().find(|id| {
-        !snapshots.is_empty() && !known.iter().any(|(known, _)| known.pointer == id.pointer)
-    });
-    let note = unknown.map(|id| format!("no snapshot has an element `{}`", cut(&id.id, 40)));
-    let help = match (known.as_slice(), ids.first()) {
-        ([], Some(first)) => {
-            let example = "{ \"role\": \"button\", \"name\": \"Sign in\" }".to_owned();
-            let more = match snapshots.is_empty() {
-                true => "; `cuecard check FILE --snapshot SNAPSHOT` suggests one",
-                false => "",
-            };
-            format!(
-                "give the step a target instead: {}{more}",
-                written(first, example)
-            )
-        }
-        ([(id, target)], _) => format!(
-            "give the step a target instead: {}",
-            written(id, target.to_string())
-        ),
-        (several, _) => {
-            let members: Vec<String> = several
-                .iter()
-                .map(|(id, target)| format!("{}: {target}", Json::from(param(id))))
-                .collect();
-            format!(
-                "give the step targets instead: \"targets\": {{ {} }}",
-                members.join(", ")
-            )
-        }
-    };
-    Proposal { help, note }
+    }
 }
 
 /// Whether a server is a browser's, by its name.
@@ -329,77 +364,6 @@ fn first_of(names: &[String]) -> String {
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// What was found, with its place in the text of the parameters and its pointer.
-#[derive(Default)]
-struct Literals {
-    ids: Vec<LiteralId>,
-    coordinate: Option<(Span, String)>,
-}
-
-/// An element's id that stands in the scenario.
-struct LiteralId {
-    key: String,
-    id: String,
-    span: Span,
-    pointer: String,
-}
-
-impl Literals {
-    fn look(&mut self, node: &Node, pointer: &mut String) {
-        let length = pointer.len();
-        match &node.kind {
-            NodeKind::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    push_pointer(pointer, &index.to_string());
-                    self.look(item, pointer);
-                    pointer.truncate(length);
-                }
-            }
-            NodeKind::Object(members) => {
-                for member in members {
-                    push_pointer(pointer, &member.key);
-                    let span = Span {
-                        start: member.key_span.start,
-                        end: member.value.span.end,
-                    };
-                    match (member.key.as_str(), &member.value.kind) {
-                        (key, NodeKind::String(id)) if is_id(key, id) && !id.contains("{{") => {
-                            self.ids.push(LiteralId {
-                                key: key.to_owned(),
-                                id: id.clone(),
-                                span,
-                                pointer: pointer.clone(),
-                            });
-                        }
-                        (key, kind)
-                            if is_coordinate(key, matches!(kind, NodeKind::Number(_)))
-                                && !holds_reference(&member.value) =>
-                        {
-                            self.coordinate
-                                .get_or_insert_with(|| (span, pointer.clone()));
-                        }
-                        _ => {}
-                    }
-                    self.look(&member.value, pointer);
-                    pointer.truncate(length);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-fn holds_reference(node: &Node) -> bool {
-    match &node.kind {
-        NodeKind::String(text) => text.contains("{{"),
-        NodeKind::Array(items) => items.iter().any(holds_reference),
-        NodeKind::Object(members) => members
-            .iter()
-            .any(|member| member.key.contains("{{") || holds_reference(&member.value)),
-        _ => false,
     }
 }
 

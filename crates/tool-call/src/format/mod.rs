@@ -18,6 +18,7 @@ mod template;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::reader;
 
+pub(crate) use lint::Literals;
 pub(crate) use pieces::{Outputs, members, outputs, seconds, targets, texts};
 
 pub use cuecard_source::Effects;
@@ -36,7 +37,6 @@ const FORMAT: reader::Format = reader::Format {
     value: codes::FIELD_VALUE,
     path: codes::PATH_SYNTAX,
     check: codes::EXPECT_INVALID,
-    null_is_absent: true,
 };
 
 /// Reads a condition on its own, as `condition` of a step is read.
@@ -47,14 +47,12 @@ const FORMAT: reader::Format = reader::Format {
 pub(crate) fn read_condition(
     text: &str,
 ) -> Result<crate::model::Condition, Vec<cuecard_source::diagnostic::Diagnostic>> {
-    let source = cuecard_source::SourceFile::new("condition", text);
+    let literal = cuecard_source::value::Json::from(text).to_string();
+    let limits = cuecard_source::json::Limits::default();
+    let node = cuecard_source::json::parse(&literal, &limits).root;
+    let source = cuecard_source::SourceFile::new("condition", literal);
     let mut reader = reader::Reader::new(&source, &FORMAT);
-    let condition = condition::parse(
-        &mut reader,
-        text,
-        &|range| cuecard_source::Span::new(range.start, range.end),
-        "",
-    );
+    let condition = node.and_then(|node| condition::parse(&mut reader, &node, text, ""));
     if cuecard_source::diagnostic::any_error(&reader.diagnostics) {
         return Err(reader.diagnostics);
     }

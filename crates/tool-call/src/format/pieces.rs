@@ -11,12 +11,12 @@ use super::reader::Reader;
 use super::template::{from_node, from_string, holds_reference};
 use crate::model::{
     BuiltinTool, Condition, ForEach, MAX_ELEMENTS, Number, OutputRule, ParamTarget, Pattern,
-    ResultSchema, Seconds, Target, Template, Text, ToolName,
+    ResultSchema, Seconds, Target, TargetParam, Template, Text, ToolName,
 };
 use cuecard_source::decode::{Spanned, by_hand, entries};
 use cuecard_source::detect::version_text;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind, string_span};
+use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::matching::regex_reason;
 use cuecard_source::value::{Json, cut};
 use cuecard_source::values;
@@ -131,9 +131,7 @@ fn tool(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ToolName>
 
 fn condition(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Condition> {
     let text = reader.text_of(node, pointer, "`condition`")?;
-    let (source, literal) = (reader.source.clone(), node.span);
-    let locate = move |range: std::ops::Range<usize>| string_span(source.text(), literal, range);
-    super::condition::parse(reader, text, &locate, pointer)
+    super::condition::parse(reader, node, text, pointer)
 }
 
 fn for_each(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ForEach> {
@@ -300,10 +298,10 @@ pub(crate) fn targets<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<ParamTarget>, D::Error> {
     let entries: Vec<(String, Target)> = entries(deserializer)?;
-    let target = |(written, target)| ParamTarget {
-        written,
-        path: Vec::new(),
-        target,
+    let target = |(written, target)| {
+        let path = Vec::new();
+        let param = TargetParam { written, path };
+        ParamTarget { param, target }
     };
     Ok(entries.into_iter().map(target).collect())
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Map;
 
+use super::check::check_name;
 use super::legacy;
 use super::pieces::{DEFAULT_NAME, Version};
 use super::reader::Reader;
@@ -16,8 +17,7 @@ use crate::model::{Answers, Step, ToolCallScenario, Variable};
 use cuecard_source::decode::{Spanned, entries, items};
 use cuecard_source::detect::{FileKind, detect, kind_of, version_text};
 use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_source::document::Language;
-use cuecard_source::document::is_blank;
+use cuecard_source::document::{Language, is_blank, place_of};
 use cuecard_source::json::{self, Limits, Node, NodeKind};
 use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::{Mistake, MistakeKind, SourceFile, Span};
@@ -63,27 +63,22 @@ pub fn read(source: &SourceFile) -> Reading {
         }
         return done(None, reader.diagnostics, None);
     };
-    let edits = legacy::edits(&mut reader, &root);
-    if edits.is_empty() {
-        let scenario = scenario(&mut reader, &root);
-        return done(scenario, reader.diagnostics, None);
+    let converted = legacy::convert(&mut reader, &root);
+    let modern = converted
+        .as_ref()
+        .map_or(&root, |converted| &converted.root);
+    let scenario = scenario(&mut reader, modern);
+    if converted.is_some() {
+        for found in &mut reader.diagnostics {
+            let pointer = found.pointer.take();
+            found.pointer = pointer.map(|pointer| known_part(&root, &pointer));
+        }
     }
-    let mut diagnostics = reader.diagnostics;
-    let converted = source.edited(edits);
-    let mut reader = Reader::new(&converted, &super::FORMAT);
-    let tree = parse(&mut reader);
-    if tree.is_some() {
-        // What is doubtful about the text itself was said about the original.
-        reader.diagnostics.clear();
-    }
-    let scenario = tree.and_then(|root| scenario(&mut reader, &root));
-    diagnostics.extend(reader.diagnostics.into_iter().map(|mut diagnostic| {
-        diagnostic.pointer = diagnostic
-            .pointer
-            .map(|pointer| known_part(&root, &pointer));
-        diagnostic
-    }));
-    done(scenario, diagnostics, Some(converted.text().to_owned()))
+    done(
+        scenario,
+        reader.diagnostics,
+        converted.map(|converted| converted.text),
+    )
 }
 
 /// The tree of the text, if it has no errors.
@@ -112,12 +107,7 @@ fn done(
     mut diagnostics: Vec<Diagnostic>,
     converted: Option<String>,
 ) -> Reading {
-    diagnostics.sort_by_key(|diagnostic| {
-        diagnostic
-            .place
-            .as_ref()
-            .map_or(0, |place| place.span.start)
-    });
+    diagnostics.sort_by_key(|found| place_of(found).start);
     let (scenario, partial) = match any_error(&diagnostics) {
         false => (scenario, None),
         true => (
@@ -446,15 +436,10 @@ fn check_variables(reader: &mut Reader<'_>, root: &Node) {
             let what = "the default of a variable";
             holds_reference(reader, &member.value, "/variables", what, &help);
         }
-        if member.key.is_empty() || !member.key.chars().all(is_name) {
-            let message = match member.key.is_empty() {
-                true => "the variable's name is empty".to_owned(),
-                false => format!("`{}` is not a valid variable name", cut(&member.key, 100)),
-            };
-            reader
-                .error(codes::ID_INVALID, member.key_span, message)
-                .help = Some("use letters, digits, `_` and `-`".to_owned());
-        }
+        let mut pointer = "/variables".to_owned();
+        push_pointer(&mut pointer, &member.key);
+        let name = (member.key.as_str(), "a variable");
+        check_name(reader, name, member.key_span, &pointer);
     }
 }
 

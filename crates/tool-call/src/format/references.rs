@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 use super::pieces::DEFAULT_NAME;
 use super::template::BRACES_MEANT;
 use crate::model::{AnswerEntry, PathSegment, Placeholder, Reply, ToolCallScenario};
-use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::diagnostic::{Code, Diagnostic, codes, did_you_mean};
+use cuecard_source::matching::push_key;
 
 /// What a check may take for granted.
 #[derive(Debug, Clone)]
@@ -107,18 +108,6 @@ pub fn check_withheld(
     diagnostics
 }
 
-/// The path of the part of a result that is probably meant by the name of an output.
-fn path_of(output: &str) -> String {
-    let is_plain = output
-        .chars()
-        .all(|character| character.is_alphanumeric() || character == '_')
-        && !output.starts_with(|first: char| first.is_numeric());
-    match is_plain {
-        true => format!("$.{output}"),
-        false => format!("$['{output}']"),
-    }
-}
-
 struct Checker<'a> {
     scenario: &'a ToolCallScenario,
     scope: &'a Scope<'a>,
@@ -197,17 +186,19 @@ impl Checker<'_> {
                         &format!("{} has no output `{output}`", step.label()),
                     );
                     if unknown.label.is_none() {
+                        // The part of the result that is probably meant.
+                        let mut path = "$".to_owned();
+                        push_key(&mut path, output);
+                        let number = step.number;
                         unknown.help = Some(match step.outputs.is_empty() {
                             true => format!(
-                                "add \"output\": {{\"{output}\": \"{}\"}} to step {}",
-                                path_of(output),
-                                step.number
+                                "add \"output\": {{\"{output}\": \"{path}\"}} to step {number}"
                             ),
-                            false => format!(
-                                "add \"{output}\": \"{}\" to the output of step {}",
-                                path_of(output),
-                                step.number
-                            ),
+                            false => {
+                                format!(
+                                    "add \"{output}\": \"{path}\" to the output of step {number}"
+                                )
+                            }
                         });
                     }
                     return Some(unknown);
@@ -302,12 +293,7 @@ impl Checker<'_> {
             || self.scope.given.iter().any(|given| given == name)
     }
 
-    fn error(
-        &self,
-        code: cuecard_source::diagnostic::Code,
-        placeholder: &Placeholder,
-        message: String,
-    ) -> Diagnostic {
+    fn error(&self, code: Code, placeholder: &Placeholder, message: String) -> Diagnostic {
         Diagnostic::error(code, message).at(&self.scenario.source, placeholder.span)
     }
 

@@ -7,80 +7,63 @@ use super::reader::Reader;
 use crate::model::{PathSegment, Placeholder, Reference, Template, TextPart};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind, is_large_integer, read_value, string_span};
+use cuecard_source::json::{Node, NodeKind, is_large_integer, read_value};
 use cuecard_source::value::{Json, cut, push_pointer};
 
-/// Turns byte ranges of a decoded string into spans of the source.
-pub(super) type Locate<'a> = &'a dyn Fn(Range<usize>) -> Span;
+/// Turns byte ranges of a text into spans of the source.
+pub(super) type Locate<'a> = &'a dyn Fn(&Reader<'_>, Range<usize>) -> Span;
 
 /// The template of a JSON value, keys included.
 pub(super) fn from_node(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Template {
+    node.walk(&mut pointer.to_owned(), &mut |node, pointer| {
+        let Some(text) = node.as_number_text().filter(|text| is_large_integer(text)) else {
+            return;
+        };
+        let shown = cut(text, 40);
+        let message = format!("the number {shown} is read as the text \"{shown}\"");
+        let found = reader.warning(codes::JSON_NUMBER, node.span, message);
+        found.pointer = Some(pointer.to_owned());
+        found.help = Some(
+            "put it in quotes if its digits matter, or write it with an exponent: 1e30".to_owned(),
+        );
+    });
+    template(reader, node, pointer)
+}
+
+fn template(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Template {
+    let below = |key: &str| {
+        let mut below = pointer.to_owned();
+        push_pointer(&mut below, key);
+        below
+    };
     match &node.kind {
+        _ if !has_braces(node) => Template::Literal(node.to_value()),
         NodeKind::String(text) => from_string(reader, text, node.span, pointer),
         NodeKind::Array(items) => {
-            let items: Vec<Template> = items
-                .iter()
-                .enumerate()
-                .map(|(index, item)| from_node(reader, item, &format!("{pointer}/{index}")))
-                .collect();
-            if items
-                .iter()
-                .all(|item| matches!(item, Template::Literal(_)))
-            {
-                Template::Literal(Json::Array(items.into_iter().map(into_literal).collect()))
-            } else {
-                Template::Array(items)
-            }
+            let items = items.iter().enumerate();
+            let items = items.map(|(idx, item)| template(reader, item, &below(&idx.to_string())));
+            Template::Array(items.collect())
         }
-        NodeKind::Object(members) => {
-            let members: Vec<(Template, Template)> = members
-                .iter()
-                .map(|member| {
-                    let mut below = pointer.to_owned();
-                    push_pointer(&mut below, &member.key);
-                    let key = from_string(reader, &member.key, member.key_span, &below);
-                    (key, from_node(reader, &member.value, &below))
-                })
-                .collect();
-            let plain = |template: &Template| matches!(template, Template::Literal(_));
-            if members
-                .iter()
-                .all(|(key, value)| plain(key) && plain(value))
-            {
-                Template::Literal(Json::Object(
-                    members
-                        .into_iter()
-                        .filter_map(|(key, value)| match into_literal(key) {
-                            Json::String(key) => Some((key, into_literal(value))),
-                            _ => None,
-                        })
-                        .collect(),
-                ))
-            } else {
-                Template::Object(members)
-            }
+        _ => {
+            let members = node.members().iter().map(|member| {
+                let below = below(&member.key);
+                let key = from_string(reader, &member.key, member.key_span, &below);
+                (key, template(reader, &member.value, &below))
+            });
+            Template::Object(members.collect())
         }
-        NodeKind::Number(text) => {
-            if is_large_integer(text) {
-                let shown = cut(text, 40);
-                let message = format!("the number {shown} is read as the text \"{shown}\"");
-                let diagnostic = reader.warning(codes::JSON_NUMBER, node.span, message);
-                diagnostic.pointer = Some(pointer.to_owned());
-                diagnostic.help = Some(
-                    "put it in quotes if its digits matter, or write it with an exponent: 1e30"
-                        .to_owned(),
-                );
-            }
-            Template::Literal(node.to_value())
-        }
-        _ => Template::Literal(node.to_value()),
     }
 }
 
-fn into_literal(template: Template) -> Json {
-    match template {
-        Template::Literal(json) => json,
-        _ => Json::Null,
+/// Whether there are double braces in a text of a value, or in a key.
+pub(super) fn has_braces(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::String(text) => text.contains("{{"),
+        NodeKind::Array(items) => items.iter().any(has_braces),
+        NodeKind::Object(members) => members
+            .iter()
+            .any(|member| member.key.contains("{{") || has_braces(&member.value)),
+        _ => false,
     }
 }
 
@@ -91,11 +74,7 @@ pub(super) fn from_string(
     literal: Span,
     pointer: &str,
 ) -> Template {
-    if !text.contains("{{") {
-        return Template::Literal(Json::String(text.to_owned()));
-    }
-    let source = reader.source.clone();
-    let locate = move |range: Range<usize>| string_span(source.text(), literal, range);
+    let locate = |reader: &Reader<'_>, range| reader.part_of(text, literal, range);
     from_text(reader, text, &locate, pointer)
 }
 
@@ -112,7 +91,7 @@ pub(super) fn from_text(
     let mut is_unclosed = false;
     while let Some(start) = opening(text, at) {
         literal.push_str(&text[at..start]);
-        match placeholder(text, start) {
+        at = match placeholder(text, start) {
             Ok((Inner::Reference(reference, default), end)) => {
                 if !literal.is_empty() {
                     parts.push(TextPart::Literal(std::mem::take(&mut literal)));
@@ -120,33 +99,26 @@ pub(super) fn from_text(
                 parts.push(TextPart::Reference(Placeholder {
                     reference,
                     default,
-                    span: locate(start..end),
+                    span: locate(reader, start..end),
                 }));
-                at = end;
+                end
             }
             Ok((Inner::Verbatim(verbatim), end)) => {
                 literal.push_str(&verbatim);
-                at = end;
+                end
             }
             Err(reason) => {
-                let end = match closing(text, start) {
-                    Some(end) => {
-                        report_unreadable(reader, text, start..end, locate, pointer, &reason);
-                        end
-                    }
-                    None => {
-                        // One word about it is enough: a text may hold any number of braces.
-                        if !is_unclosed {
-                            report_unclosed(reader, text, start, locate, pointer);
-                        }
-                        is_unclosed = true;
-                        start + 2
-                    }
-                };
+                let closed = closing(text, start);
+                // One word about it is enough: a text may hold any number of braces.
+                if closed.is_some() || !is_unclosed {
+                    report(reader, text, start, locate, pointer, &reason);
+                }
+                is_unclosed |= closed.is_none();
+                let end = closed.unwrap_or(start + 2);
                 literal.push_str(&text[start..end]);
-                at = end;
+                end
             }
-        }
+        };
     }
     literal.push_str(&text[at..]);
     if parts.is_empty() {
@@ -170,35 +142,27 @@ pub(super) fn holds_reference(
     what: &str,
     help: &str,
 ) -> bool {
-    let text = match &node.kind {
-        NodeKind::String(text) => text,
-        NodeKind::Array(items) => {
-            return items
-                .iter()
-                .any(|item| holds_reference(reader, item, pointer, what, help));
-        }
-        NodeKind::Object(members) => {
-            return members
-                .iter()
-                .any(|member| holds_reference(reader, &member.value, pointer, what, help));
-        }
-        _ => return false,
-    };
-    let mut starts = std::iter::successors(opening(text, 0), |start| opening(text, start + 2));
-    let Some(range) = starts.find_map(|start| match placeholder(text, start) {
-        Ok((Inner::Reference(..), end)) => Some(start..end),
-        _ => None,
-    }) else {
+    let mut first = None;
+    node.walk(&mut String::new(), &mut |node, _| {
+        let text = node.as_str().unwrap_or_default();
+        let mut starts = std::iter::successors(opening(text, 0), |start| opening(text, start + 2));
+        let reference = starts.find_map(|start| match placeholder(text, start) {
+            Ok((Inner::Reference(..), end)) => Some(start..end),
+            _ => None,
+        });
+        first = first.take().or(reference.map(|range| (node, range)));
+    });
+    let Some((node, range)) = first else {
         return false;
     };
+    let text = node.as_str().unwrap_or_default();
     let message = format!(
         "`{}` stands in {what}, where no reference is filled in",
         cut(&text[range.clone()], 100)
     );
     let span = reader.part(node, range);
-    let diagnostic = reader.error(codes::REFERENCE_MISPLACED, span, message);
-    diagnostic.pointer = Some(pointer.to_owned());
-    diagnostic.help = Some(help.to_owned());
+    let found = reader.error_at(codes::REFERENCE_MISPLACED, span, pointer, message);
+    found.help = Some(help.to_owned());
     true
 }
 
@@ -221,72 +185,61 @@ fn closing(text: &str, start: usize) -> Option<usize> {
     (text.as_bytes()[inside + next] == b'}').then_some(inside + next + 2)
 }
 
-/// Says that double braces are not closed. Scripts have such braces too, so it is a warning, but for a reference that holds
-/// another one.
-fn report_unclosed(
+/// What to write for braces.
+pub(super) const BRACES_MEANT: &str = "if the braces are meant, write {{'{{'}}";
+
+/// Says that the double braces at `start` hold no reference: an error when they were meant to, else a warning, since
+/// scripts and other template languages have double braces too.
+fn report(
     reader: &mut Reader<'_>,
     text: &str,
     start: usize,
     locate: Locate<'_>,
     pointer: &str,
-) {
-    let rest = &text[start + 2..];
-    let end = rest
-        .find("{{")
-        .into_iter()
-        .chain(rest.find(char::is_control))
-        .min()
-        .unwrap_or(rest.len());
-    let shown = rest[..end].trim_end();
-    if rest[end..].starts_with("{{") && reads_like_a_reference(shown.trim_start()) {
-        let span = locate(start..start + 2 + shown.len());
-        let reason = "another reference begins in it";
-        return report_syntax(reader, span, pointer, cut(shown, 40).as_ref(), reason);
-    }
-    let diagnostic = reader.warning(
-        codes::REFERENCE_LITERAL,
-        locate(start..start + 2 + shown.len()),
-        format!(
-            "`{{{{{}` is not closed and is kept as it is",
-            cut(shown, 40)
-        ),
-    );
-    diagnostic.help = Some(format!("close it with `}}}}`; {BRACES_MEANT}"));
-    diagnostic.pointer = Some(pointer.to_owned());
-}
-
-/// What to write for braces.
-pub(super) const BRACES_MEANT: &str = "if the braces are meant, write {{'{{'}}";
-
-/// Says that double braces hold no reference: an error when they were meant to, else a warning, since
-/// scripts and other template languages have double braces too.
-fn report_unreadable(
-    reader: &mut Reader<'_>,
-    text: &str,
-    range: Range<usize>,
-    locate: Locate<'_>,
-    pointer: &str,
     reason: &str,
 ) {
-    let inside = text[range.start + 2..range.end - 2].trim();
-    let shown = format!("{}}}}}", cut(inside, 40));
-    if reads_like_a_reference(inside) {
-        return report_syntax(reader, locate(range), pointer, &shown, reason);
-    }
-    let message = format!("`{{{{{shown}` is not a reference and is kept as it is");
-    let diagnostic = reader.warning(codes::REFERENCE_LITERAL, locate(range), message);
-    diagnostic.help = Some(BRACES_MEANT.to_owned());
-    diagnostic.pointer = Some(pointer.to_owned());
+    let closed = closing(text, start);
+    let rest = &text[start + 2..];
+    let end = rest.find(char::is_control).unwrap_or(rest.len());
+    let end = rest[..end].find("{{").unwrap_or(end);
+    let inside = match closed {
+        Some(end) => &text[start + 2..end - 2],
+        None => rest[..end].trim_end(),
+    };
+    let shown = cut(inside.trim(), 40);
+    let is_meant = reads_like_a_reference(inside.trim());
+    let (code, message, help) = match closed {
+        Some(_) if is_meant => (
+            codes::REFERENCE_SYNTAX,
+            format!("`{{{{{shown}}}}}` can't be read: {reason}"),
+            REFERENCE_FORMS,
+        ),
+        None if is_meant && rest[end..].starts_with("{{") => (
+            codes::REFERENCE_SYNTAX,
+            format!("`{{{{{shown}` can't be read: another reference begins in it"),
+            REFERENCE_FORMS,
+        ),
+        Some(_) => (
+            codes::REFERENCE_LITERAL,
+            format!("`{{{{{shown}}}}}` is not a reference and is kept as it is"),
+            "",
+        ),
+        None => (
+            codes::REFERENCE_LITERAL,
+            format!("`{{{{{shown}` is not closed and is kept as it is"),
+            "close it with `}}`; ",
+        ),
+    };
+    let span = locate(reader, start..closed.unwrap_or(start + 2 + inside.len()));
+    let found = match code == codes::REFERENCE_SYNTAX {
+        true => reader.error(code, span, message),
+        false => reader.warning(code, span, message),
+    };
+    found.pointer = Some(pointer.to_owned());
+    found.help = Some(format!("{help}{BRACES_MEANT}"));
 }
 
-fn report_syntax(reader: &mut Reader<'_>, span: Span, pointer: &str, shown: &str, reason: &str) {
-    let message = format!("`{{{{{shown}` can't be read: {reason}");
-    let diagnostic = reader.error(codes::REFERENCE_SYNTAX, span, message);
-    diagnostic.help = Some(format!(
-        "a reference is {{{{NAME}}}}, {{{{step_id.output}}}} or {{{{step_id.output.a[0].b}}}}, perhaps with | default(\"…\"); {BRACES_MEANT}"
-    ));
-    diagnostic.pointer = Some(pointer.to_owned());
-}
+const REFERENCE_FORMS: &str = "a reference is {{NAME}}, {{step_id.output}} or {{step_id.output.a[0].b}}, perhaps with | default(\"…\"); ";
 
 /// Whether what stands behind double braces was probably meant as a reference.
 fn reads_like_a_reference(inside: &str) -> bool {
@@ -300,13 +253,13 @@ fn reads_like_a_reference(inside: &str) -> bool {
         })
 }
 
-enum Inner {
+pub(super) enum Inner {
     Reference(Reference, Option<Json>),
     Verbatim(String),
 }
 
 /// Reads the placeholder whose `{{` stands at `start`; gives it and where it ends.
-fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
+pub(super) fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
     let mut cursor = Cursor {
         text,
         at: start + 2,
@@ -370,21 +323,23 @@ pub(super) fn way(text: &str) -> Result<Vec<PathSegment>, String> {
     }
 }
 
-struct Cursor<'a> {
-    text: &'a str,
-    at: usize,
+/// A place in a text that is read.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor<'a> {
+    pub text: &'a str,
+    pub at: usize,
 }
 
-impl Cursor<'_> {
-    fn rest(&self) -> &str {
+impl<'a> Cursor<'a> {
+    pub(super) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    fn peek(&self) -> Option<char> {
+    pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    fn skip_spaces(&mut self) {
+    pub(super) fn skip_spaces(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
     }
@@ -461,7 +416,8 @@ impl Cursor<'_> {
     /// One JSON value, of which the cursor stands at the start; a text may have single quotes.
     fn json(&mut self) -> Result<Json, String> {
         if self.peek() == Some('\'') {
-            return self.single_quoted().map(Json::String);
+            let missing = || "a single quote is missing at the end".to_owned();
+            return self.quoted(&[]).map(Json::String).ok_or_else(missing);
         }
         let rest = self.rest();
         let (value, read) = if rest.starts_with(['"', '[', '{']) {
@@ -479,25 +435,29 @@ impl Cursor<'_> {
         Ok(value)
     }
 
-    /// A text in single quotes, in which a backslash stands before a quote or a backslash.
-    fn single_quoted(&mut self) -> Result<String, String> {
+    /// A text in quotes, in which a backslash stands before a quote, a backslash, or a letter that `escapes` for another
+    /// character; others keep their backslash. `None` if the quote at the end is missing.
+    pub(super) fn quoted(&mut self, escapes: &[(char, char)]) -> Option<String> {
+        let quote = self.peek()?;
         let mut text = String::new();
         let mut signs = self.rest().char_indices().skip(1);
         while let Some((at, sign)) = signs.next() {
             match sign {
-                '\'' => {
-                    self.at += at + 1;
-                    return Ok(text);
-                }
-                '\\' => match signs.next() {
-                    Some((_, sign @ ('\'' | '\\'))) => text.push(sign),
-                    Some((_, sign)) => text.extend(['\\', sign]),
-                    None => break,
+                '\\' => match signs.next()?.1 {
+                    sign if sign == quote || sign == '\\' => text.push(sign),
+                    sign => match escapes.iter().find(|(letter, _)| *letter == sign) {
+                        Some((_, escaped)) => text.push(*escaped),
+                        None => text.extend(['\\', sign]),
+                    },
                 },
+                sign if sign == quote => {
+                    self.at += at + quote.len_utf8();
+                    return Some(text);
+                }
                 sign => text.push(sign),
             }
         }
-        Err("a single quote is missing at the end".to_owned())
+        None
     }
 }
 
@@ -519,7 +479,7 @@ mod tests {
         let template = from_text(
             &mut reader,
             text,
-            &|range| Span::new(range.start, range.end),
+            &|_, range| Span::new(range.start, range.end),
             "/x",
         );
         (template, reader.diagnostics)
@@ -639,7 +599,7 @@ mod tests {
     fn braces_that_are_not_closed_stay_and_are_named_once() {
         for (text, message) in [
             ("{{A", "`{{A` is not closed and is kept as it is"),
-            ("a {{ b", "`{{ b` is not closed and is kept as it is"),
+            ("a {{ b", "`{{b` is not closed and is kept as it is"),
             ("{{A} b", "`{{A} b` is not closed and is kept as it is"),
             ("x {{", "`{{` is not closed and is kept as it is"),
         ] {

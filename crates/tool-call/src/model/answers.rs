@@ -121,51 +121,38 @@ fn question<'de, D: Deserializer<'de>>(value: D) -> Result<QuestionMatch, D::Err
 impl Answers {
     /// The entries: all roots, each answer to sampling, each to elicitation.
     pub(crate) fn into_entries(self) -> Vec<AnswerEntry> {
-        let entry = |kind, idx, question, reply, span| AnswerEntry {
-            place: AnswerPlace { kind, idx },
-            question,
-            reply,
-            span,
-        };
-        let roots = self.roots.into_iter().map(|roots| {
-            let all = roots.value.into_iter().map(Root::into_object).collect();
+        let roots = self.roots.into_iter().map(|Spanned { span, value }| {
+            let all = value.into_iter().map(Root::into_object).collect();
             let reply = Reply::Roots(Template::Array(all));
-            entry(
+            (
                 QuestionKind::Roots,
                 0,
                 QuestionMatch::default(),
                 reply,
-                roots.span,
+                span,
             )
         });
-        let sampling = self.sampling.into_iter().enumerate().map(|(idx, answer)| {
-            let reply = Reply::Sampling(answer.value.reply.into_result());
-            entry(
-                QuestionKind::Sampling,
-                idx,
-                answer.value.question,
-                reply,
-                answer.span,
-            )
+        let sampling = self.sampling.into_iter().enumerate();
+        let sampling = sampling.map(|(idx, Spanned { span, value })| {
+            let reply = Reply::Sampling(value.reply.into_result());
+            (QuestionKind::Sampling, idx, value.question, reply, span)
         });
-        let elicitation = self
-            .elicitation
-            .into_iter()
-            .enumerate()
-            .map(|(idx, answer)| {
-                let reply = Reply::Elicitation {
-                    action: answer.value.action.unwrap_or_default(),
-                    content: answer.value.content,
-                };
-                entry(
-                    QuestionKind::Elicitation,
-                    idx,
-                    answer.value.question,
-                    reply,
-                    answer.span,
-                )
-            });
-        roots.chain(sampling).chain(elicitation).collect()
+        let elicitation = self.elicitation.into_iter().enumerate();
+        let elicitation = elicitation.map(|(idx, Spanned { span, value })| {
+            let reply = Reply::Elicitation {
+                action: value.action.unwrap_or_default(),
+                content: value.content,
+            };
+            (QuestionKind::Elicitation, idx, value.question, reply, span)
+        });
+        let entries = roots.chain(sampling).chain(elicitation);
+        let entries = entries.map(|(kind, idx, question, reply, span)| AnswerEntry {
+            place: AnswerPlace { kind, idx },
+            question,
+            reply,
+            span,
+        });
+        entries.collect()
     }
 }
 

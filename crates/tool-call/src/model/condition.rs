@@ -4,19 +4,19 @@ use regex::Regex;
 
 use super::{Comparison, Placeholder, Template};
 
-/// A condition: a boolean expression over operands.
+/// A condition: a boolean expression over values.
 #[derive(Debug, Clone)]
 pub enum Condition {
     /// A bare value: true unless null, false, 0, empty or the text "false".
-    Truth(Operand),
+    Truth(Template),
     /// Two values compared.
     Compare {
         /// Left side.
-        left: Operand,
+        left: Template,
         /// How.
         comparison: Comparison,
         /// Right side.
-        right: Operand,
+        right: Template,
         /// The right side as a regular expression, when it is a literal of `matches`.
         regex: Option<Regex>,
     },
@@ -28,21 +28,14 @@ pub enum Condition {
     Or(Box<Condition>, Box<Condition>),
 }
 
-/// One side of a comparison.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Operand {
-    /// Its value, perhaps to be filled in.
-    pub template: Template,
-}
-
 impl Condition {
     /// Calls `visit` with every reference, in the order of the text.
     pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
         match self {
-            Self::Truth(operand) => operand.template.for_each_placeholder(visit),
+            Self::Truth(operand) => operand.for_each_placeholder(visit),
             Self::Compare { left, right, .. } => {
-                left.template.for_each_placeholder(visit);
-                right.template.for_each_placeholder(visit);
+                left.for_each_placeholder(visit);
+                right.for_each_placeholder(visit);
             }
             Self::Not(inner) => inner.for_each_placeholder(visit),
             Self::And(left, right) | Self::Or(left, right) => {

@@ -11,12 +11,12 @@ pub use answers::{
     AnswerEntry, AnswerPlace, ElicitationAction, QuestionKind, QuestionMatch, Reply,
 };
 pub(crate) use answers::{Answers, ElicitationAnswer};
-pub use condition::{Condition, Operand};
+pub use condition::Condition;
 pub use cuecard_page::{is_role, roles};
 pub use cuecard_source::matching::Comparison;
-pub use target::{ParamTarget, Target, TargetPlace, holder};
+pub use target::{ParamTarget, Target, TargetParam, TargetPlace, holder};
 pub use template::{
-    DuplicateKey, Found, MemberRef, PathSegment, Placeholder, Reference, Template, Text, TextPart,
+    DuplicateKey, Found, PathSegment, Placeholder, Reference, Template, Text, TextPart,
 };
 pub use tool_call::{
     Backoff, Bounds, Count, Effect, Expectation, ExpectedElements, ExpectedTest, ForEach,

@@ -42,15 +42,22 @@ pub struct TargetPlace {
     pub text: Option<Text>,
 }
 
-/// An entry of `targets`: the parameter that gets what the server knows the element by.
+/// An entry of `targets`.
 #[derive(Debug, Clone)]
 pub struct ParamTarget {
-    /// The parameter as written: `elements[0].uid`.
-    pub written: String,
-    /// The way to it in the parameters.
-    pub path: Vec<PathSegment>,
+    /// The parameter that gets what the server knows the element by.
+    pub param: TargetParam,
     /// The element.
     pub target: Target,
+}
+
+/// A parameter anywhere in those of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetParam {
+    /// As written: `elements[0].uid`.
+    pub written: String,
+    /// The way to it.
+    pub path: Vec<PathSegment>,
 }
 
 /// The object that holds what a way leads to, and its key there; `None` if the way ends before.

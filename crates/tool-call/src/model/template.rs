@@ -48,16 +48,18 @@ impl Template {
     }
 
     /// The member called `name`, if this is an object and its key holds no reference.
-    pub fn member(&self, name: &str) -> Option<MemberRef<'_>> {
+    pub fn member(&self, name: &str) -> Option<Cow<'_, Self>> {
         match self {
-            Self::Literal(Json::Object(members)) => members.get(name).map(MemberRef::Literal),
-            Self::Object(members) => members
-                .iter()
-                .find(|(key, _)| matches!(key, Self::Literal(Json::String(text)) if text == name))
-                .map(|(_, value)| match value {
-                    Self::Literal(json) => MemberRef::Literal(json),
-                    template => MemberRef::Template(template),
-                }),
+            Self::Literal(Json::Object(members)) => {
+                let value = members.get(name)?;
+                Some(Cow::Owned(Self::Literal(value.clone())))
+            }
+            Self::Object(members) => {
+                let is_key =
+                    |key: &Self| matches!(key, Self::Literal(Json::String(text)) if text == name);
+                let (_, value) = members.iter().find(|(key, _)| is_key(key))?;
+                Some(Cow::Borrowed(value))
+            }
             _ => None,
         }
     }
@@ -195,15 +197,6 @@ impl Deref for Text {
     fn deref(&self) -> &Template {
         &self.0
     }
-}
-
-/// A member of a template: known now, or only when it is filled in.
-#[derive(Debug, Clone, Copy)]
-pub enum MemberRef<'a> {
-    /// Plain JSON.
-    Literal(&'a Json),
-    /// Something with a reference in it.
-    Template(&'a Template),
 }
 
 /// A part of a string.

@@ -14,7 +14,7 @@ use serde_json_path::JsonPath;
 use super::{
     AnswerEntry, Condition, ParamTarget, Placeholder, Target, TargetPlace, Template, Text, ToolName,
 };
-use crate::format::{Outputs, members, outputs, seconds, targets, texts};
+use crate::format::{Literals, Outputs, members, outputs, seconds, targets, texts};
 use cuecard_source::decode::{OneOrMany, Spanned, nullable, one_or_many};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
@@ -149,6 +149,9 @@ pub struct Step {
     pub parse: Parse,
     /// The effect must not happen twice: the journal of the run is on the disk before its call, and before it is reported.
     pub effect: Option<Effect>,
+    /// What of the parameters won't last.
+    #[serde(skip)]
+    pub(crate) literals: Option<Box<Literals>>,
     /// Where the tool's name stands.
     #[serde(skip)]
     pub tool_span: Span,

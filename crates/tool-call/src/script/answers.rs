@@ -46,11 +46,12 @@ enum ReadyReply {
     Form(Option<Json>),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 enum Test {
     Equals(Json),
     Contains(Json),
-    Matches(Regex),
+    /// A pattern that was read as one.
+    Matches(String),
 }
 
 /// The answer to a question.
@@ -183,7 +184,7 @@ impl Answer {
         let matches = question
             .matches
             .iter()
-            .map(|it| Ok(Test::Matches(it.0.clone())));
+            .map(|it| Ok(Test::Matches(it.0.as_str().to_owned())));
         let tests = contains.chain(equals).chain(matches).collect();
         let reply = match reply {
             Reply::Roots(template) => value(template)
@@ -240,23 +241,13 @@ fn file_uri(path: &str, directory: &Path) -> String {
 
 impl Test {
     fn holds(&self, message: &Json) -> bool {
+        let holds = |predicate: Predicate<'_>| predicate.misfits(message).is_empty();
         match self {
-            Self::Equals(wanted) => Predicate::Equals(wanted),
-            Self::Contains(part) => Predicate::Contains(part),
-            Self::Matches(regex) => Predicate::Matches(regex),
-        }
-        .misfits(message)
-        .is_empty()
-    }
-}
-
-impl PartialEq for Test {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Equals(left), Self::Equals(right))
-            | (Self::Contains(left), Self::Contains(right)) => left == right,
-            (Self::Matches(left), Self::Matches(right)) => left.as_str() == right.as_str(),
-            _ => false,
+            Self::Equals(wanted) => holds(Predicate::Equals(wanted)),
+            Self::Contains(part) => holds(Predicate::Contains(part)),
+            Self::Matches(pattern) => {
+                Regex::new(pattern).is_ok_and(|regex| holds(Predicate::Matches(&regex)))
+            }
         }
     }
 }

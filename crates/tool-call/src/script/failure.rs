@@ -49,53 +49,39 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Its code in the catalogue, and a word for machines.
+    fn entry(self) -> (Code, &'static str) {
+        match self {
+            Self::ToolError => (codes::RUN_TOOL_ERROR, "tool_error"),
+            Self::ValueLost => (codes::RUN_TOOL_ERROR, "value_lost"),
+            Self::CallFailed => (codes::RUN_CALL_FAILED, "call_failed"),
+            Self::Timeout => (codes::RUN_TIMEOUT, "timeout"),
+            Self::ServerStart => (codes::RUN_SERVER_START, "server_start"),
+            Self::RefusedPath => (codes::SAFETY_PATH, "refused"),
+            Self::RefusedCommand => (codes::SAFETY_COMMAND, "refused"),
+            Self::RefusedData => (codes::SAFETY_DATA, "refused"),
+            Self::RefusedHost => (codes::SAFETY_HOST, "refused"),
+            Self::RefusedTool => (codes::SAFETY_TOOL, "refused"),
+            Self::BadParameters => (codes::PARAM_TYPE, "bad_parameters"),
+            Self::Target => (codes::TARGET_NOT_ONE, "target"),
+            Self::Reference => (codes::REFERENCE_ABSENT, "reference"),
+            Self::Condition => (codes::CONDITION_FAILED, "condition"),
+            Self::Expectation => (codes::EXPECT_FAILED, "expectation"),
+            Self::Output => (codes::OUTPUT_NO_MATCH, "output"),
+            Self::Unanswered => (codes::ANSWER_NONE, "unanswered"),
+            Self::UnfitAnswer => (codes::ANSWER_UNFIT, "unfit_answer"),
+            Self::RunFile => (codes::FILE_WRITE, "run_file"),
+        }
+    }
+
     /// Its code in the catalogue.
     pub fn code(self) -> Code {
-        match self {
-            Self::ToolError | Self::ValueLost => codes::RUN_TOOL_ERROR,
-            Self::CallFailed => codes::RUN_CALL_FAILED,
-            Self::Timeout => codes::RUN_TIMEOUT,
-            Self::ServerStart => codes::RUN_SERVER_START,
-            Self::RefusedPath => codes::SAFETY_PATH,
-            Self::RefusedCommand => codes::SAFETY_COMMAND,
-            Self::RefusedData => codes::SAFETY_DATA,
-            Self::RefusedHost => codes::SAFETY_HOST,
-            Self::RefusedTool => codes::SAFETY_TOOL,
-            Self::BadParameters => codes::PARAM_TYPE,
-            Self::Target => codes::TARGET_NOT_ONE,
-            Self::Reference => codes::REFERENCE_ABSENT,
-            Self::Condition => codes::CONDITION_FAILED,
-            Self::Expectation => codes::EXPECT_FAILED,
-            Self::Output => codes::OUTPUT_NO_MATCH,
-            Self::Unanswered => codes::ANSWER_NONE,
-            Self::UnfitAnswer => codes::ANSWER_UNFIT,
-            Self::RunFile => codes::FILE_WRITE,
-        }
+        self.entry().0
     }
 
     /// A word for machines.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ToolError => "tool_error",
-            Self::ValueLost => "value_lost",
-            Self::CallFailed => "call_failed",
-            Self::Timeout => "timeout",
-            Self::ServerStart => "server_start",
-            Self::RefusedPath
-            | Self::RefusedCommand
-            | Self::RefusedData
-            | Self::RefusedHost
-            | Self::RefusedTool => "refused",
-            Self::BadParameters => "bad_parameters",
-            Self::Target => "target",
-            Self::Reference => "reference",
-            Self::Condition => "condition",
-            Self::Expectation => "expectation",
-            Self::Output => "output",
-            Self::Unanswered => "unanswered",
-            Self::UnfitAnswer => "unfit_answer",
-            Self::RunFile => "run_file",
-        }
+        self.entry().1
     }
 
     /// Whether another call may end otherwise.

@@ -15,7 +15,7 @@ use super::page_check::wanted;
 use super::resolve::{Left, Resolver};
 use super::{Bindings, Failure, FailureKind, ReadyAnswers, results};
 use crate::model::{
-    OnError, Parse, PathSegment, RetryThen, Step, Target, Template, ToolCallScenario, ToolName,
+    OnError, Parse, RetryThen, Step, Target, TargetParam, Template, ToolCallScenario, ToolName,
 };
 use cuecard_page::Wanted;
 use cuecard_source::Span;
@@ -98,15 +98,6 @@ pub struct ElementTarget {
     pub wanted: Wanted,
     /// Where the target stands.
     pub span: Span,
-}
-
-/// A parameter anywhere in those of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TargetParam {
-    /// As written: `elements[0].uid`.
-    pub written: String,
-    /// The way to it.
-    pub path: Vec<PathSegment>,
 }
 
 /// `call_STEP_ATTEMPT` or `call_STEP.ELEMENT_ATTEMPT`; every call needs one.
@@ -570,13 +561,8 @@ impl Script {
             return Ok((params, Arc::default()));
         }
         let own = step.target.as_deref().map(|target| (None, target));
-        let named = step.targets.iter().map(|named| {
-            let param = TargetParam {
-                written: named.written.clone(),
-                path: named.path.clone(),
-            };
-            (Some(param), &named.target)
-        });
+        let named = step.targets.iter();
+        let named = named.map(|named| (Some(named.param.clone()), &named.target));
         let targets = own
             .into_iter()
             .chain(named)

@@ -14,8 +14,8 @@ mod tests;
 pub use answers::{Answered, ReadyAnswers, Unanswered};
 pub use failure::{Failure, FailureKind};
 pub use machine::{
-    CallOutcome, CallRequest, Effect, ElementTarget, Options, Script, Summary, TargetParam,
-    Verdict, step_of_call,
+    CallOutcome, CallRequest, Effect, ElementTarget, Options, Script, Summary, Verdict,
+    step_of_call,
 };
 pub use resolve::Bindings;
 pub use variables::{Given, bind_variables, help_on_unknown_variable, short_secret};

@@ -2,112 +2,48 @@
 
 use super::Failure;
 use super::resolve::Resolver;
-use super::results::is_something;
-use crate::model::{ExpectedElements, Target, Template};
+use crate::model::{Count, Target, Template};
 use cuecard_page::{Around, Snapshot, Wanted};
 use cuecard_source::value::{Json, as_text, cut};
 
-/// A check, with its references filled in.
-pub(super) enum PageCheck {
-    /// Whether a text is shown, and whether it must be.
-    Text { text: String, must_show: bool },
-    /// How many elements fit, and how many must.
-    Elements {
-        wanted: Wanted,
-        least: usize,
-        most: Option<usize>,
-    },
+/// What was seen of a page, and why it is not as expected.
+pub(super) type Seen = (Json, Option<String>);
+
+/// What `judge` says of the page that a result is a snapshot of.
+pub(super) fn on_page(result: &Json, judge: impl FnOnce(&Snapshot) -> Seen) -> Seen {
+    let miss = match Snapshot::read(&text_of(result)) {
+        Ok(snapshot) if !snapshot.elements.is_empty() => return judge(&snapshot),
+        Ok(_) => "the result is not a page snapshot".to_owned(),
+        Err(error) => format!("the page has more than {} elements", error.limit),
+    };
+    (Json::Null, Some(miss))
 }
 
-impl PageCheck {
-    /// `shows` or `lacks`.
-    ///
-    /// # Errors
-    /// If a reference can't be filled in.
-    pub(super) fn text(
-        text: &Template,
-        must_show: bool,
-        resolver: &Resolver,
-    ) -> Result<Self, Failure> {
-        let text = resolver.text(text)?;
-        let check = if must_show { "shows" } else { "lacks" };
-        is_something(check, &Json::from(text.trim()))?;
-        Ok(Self::Text { text, must_show })
-    }
+/// Whether a text is shown, and whether it must be.
+pub(super) fn text(snapshot: &Snapshot, text: &str, must_show: bool) -> Seen {
+    let is_shown = snapshot.shows(text);
+    let shows = match is_shown {
+        true => "shows",
+        false => "does not show",
+    };
+    let miss = || format!("the page {shows} `{}`", cut(text.trim(), 200));
+    (is_shown.into(), (is_shown != must_show).then(miss))
+}
 
-    /// `elements`.
-    ///
-    /// # Errors
-    /// If a reference can't be filled in.
-    pub(super) fn elements(
-        expected: &ExpectedElements,
-        resolver: &Resolver,
-    ) -> Result<Self, Failure> {
-        let (least, most) = expected.count.bounds();
-        Ok(Self::Elements {
-            wanted: wanted(&expected.target(), resolver)?,
-            least,
-            most,
-        })
-    }
-
-    /// Its name in a scenario.
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Self::Elements { .. } => "elements",
-            Self::Text {
-                must_show: true, ..
-            } => "shows",
-            Self::Text { .. } => "lacks",
-        }
-    }
-
-    /// What was seen, and why it does not hold.
-    pub(super) fn judge(&self, result: &Json) -> (Json, Option<String>) {
-        let snapshot = match Snapshot::read(&text_of(result)) {
-            Ok(snapshot) if snapshot.elements.is_empty() => {
-                return (
-                    Json::Null,
-                    Some("the result is not a page snapshot".to_owned()),
-                );
-            }
-            Ok(snapshot) => snapshot,
-            Err(error) => {
-                let miss = format!("the page has more than {} elements", error.limit);
-                return (Json::Null, Some(miss));
-            }
+/// How many elements fit, and how many must.
+pub(super) fn elements(snapshot: &Snapshot, wanted: &Wanted, expected: Count) -> Seen {
+    let count = snapshot.count(wanted);
+    let (least, most) = expected.bounds();
+    let fits = least <= count && most.is_none_or(|most| count <= most);
+    let miss = || {
+        let expected = match most {
+            None => format!("{least} or more"),
+            Some(most) if most == least => least.to_string(),
+            Some(most) => format!("{least} to {most}"),
         };
-        match self {
-            Self::Text { text, must_show } => {
-                let is_shown = snapshot.shows(text);
-                let miss = (is_shown != *must_show).then(|| {
-                    let shows = match is_shown {
-                        true => "shows",
-                        false => "does not show",
-                    };
-                    format!("the page {shows} `{}`", cut(text.trim(), 200))
-                });
-                (is_shown.into(), miss)
-            }
-            Self::Elements {
-                wanted,
-                least,
-                most,
-            } => {
-                let count = snapshot.count(wanted);
-                let fits = *least <= count && most.is_none_or(|most| count <= most);
-                let miss = (!fits).then(|| {
-                    let expected = match most {
-                        None => format!("{least} or more"),
-                        Some(most) if most == least => least.to_string(),
-                        Some(most) => format!("{least} to {most}"),
-                    };
-                    format!("expected {expected} of `{wanted}`, found {count}")
-                });
-                (count.into(), miss)
-            }
-        }
-    }
+        format!("expected {expected} of `{wanted}`, found {count}")
+    };
+    (count.into(), (!fits).then(miss))
 }
 
 /// The text of a result, which may be in parts.
@@ -151,65 +87,61 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::Bounds;
 
     const PAGE: &str = "uid=1_0 RootWebArea \"Invoices\"\n  uid=1_1 heading \"Open invoices\"\n  uid=1_2 button \"Delete\"\n  uid=1_3 button \"Delete\"";
 
-    fn elements(name: &str, least: usize, most: Option<usize>) -> PageCheck {
-        PageCheck::Elements {
-            wanted: Wanted {
-                role: Some("button".to_owned()),
-                name: Some(name.to_owned()),
-                ..Wanted::default()
-            },
-            least,
-            most,
-        }
+    fn n_elements(name: &str, min: usize, max: Option<usize>) -> Seen {
+        let wanted = Wanted {
+            role: Some("button".to_owned()),
+            name: Some(name.to_owned()),
+            ..Wanted::default()
+        };
+        let count = Count::Object(Bounds {
+            min: Some(min),
+            max,
+        });
+        on_page(&PAGE.into(), |page| elements(page, &wanted, count))
     }
 
-    fn text(text: &str, must_show: bool) -> PageCheck {
-        PageCheck::Text {
-            text: text.to_owned(),
-            must_show,
-        }
+    fn page_text(shown: &str, must_show: bool) -> Seen {
+        on_page(&PAGE.into(), |page| text(page, shown, must_show))
     }
 
     #[test]
     fn a_check_that_fails_says_what_the_page_has() {
         for (check, observed, miss) in [
-            (text("open INVOICES", true), json!(true), None),
-            (text("paid", false), json!(false), None),
+            (page_text("open INVOICES", true), json!(true), None),
+            (page_text("paid", false), json!(false), None),
             (
-                text("paid", true),
+                page_text("paid", true),
                 json!(false),
                 Some("the page does not show `paid`"),
             ),
             (
-                text("Invoices", false),
+                page_text("Invoices", false),
                 json!(true),
                 Some("the page shows `Invoices`"),
             ),
-            (elements("Delete", 2, Some(2)), json!(2), None),
-            (elements("Delete", 1, None), json!(2), None),
+            (n_elements("Delete", 2, Some(2)), json!(2), None),
+            (n_elements("Delete", 1, None), json!(2), None),
             (
-                elements("Delete", 3, None),
+                n_elements("Delete", 3, None),
                 json!(2),
                 Some("expected 3 or more of `button \"Delete\"`, found 2"),
             ),
             (
-                elements("Delete", 0, Some(1)),
+                n_elements("Delete", 0, Some(1)),
                 json!(2),
                 Some("expected 0 to 1 of `button \"Delete\"`, found 2"),
             ),
             (
-                elements("Send", 1, Some(1)),
+                n_elements("Send", 1, Some(1)),
                 json!(0),
                 Some("expected 1 of `button \"Send\"`, found 0"),
             ),
         ] {
-            assert_eq!(
-                check.judge(&PAGE.into()),
-                (observed, miss.map(str::to_owned))
-            );
+            assert_eq!(check, (observed, miss.map(str::to_owned)));
         }
     }
 
@@ -217,10 +149,16 @@ mod tests {
     fn what_is_no_snapshot_is_said() {
         let miss = Some("the result is not a page snapshot".to_owned());
         for result in [json!("Saved"), json!({"a": 1}), Json::Null] {
-            assert_eq!(text("a", false).judge(&result), (Json::Null, miss.clone()));
+            assert_eq!(
+                on_page(&result, |page| text(page, "a", false)),
+                (Json::Null, miss.clone())
+            );
         }
         // Several texts are one snapshot.
         let parts = json!(["## Latest page snapshot", PAGE]);
-        assert_eq!(text("Delete", true).judge(&parts), (json!(true), None));
+        assert_eq!(
+            on_page(&parts, |page| text(page, "Delete", true)),
+            (json!(true), None)
+        );
     }
 }

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use super::{Failure, FailureKind};
 use crate::model::{
-    Comparison, Condition, DuplicateKey, Operand, PathSegment, Placeholder, Template,
-    ToolCallScenario,
+    Comparison, Condition, DuplicateKey, PathSegment, Placeholder, Template, ToolCallScenario,
 };
 use cuecard_source::diagnostic::did_you_mean;
 use cuecard_source::value::{Json, Origin, Value, as_text, cut, kind_name, secret_texts};
@@ -207,9 +206,7 @@ impl Resolver {
     /// Whether a condition holds.
     pub(super) fn holds(&self, condition: &Condition) -> Result<bool, Failure> {
         Ok(match condition {
-            Condition::Truth(operand) => {
-                cuecard_source::matching::is_true(&self.json(&operand.template)?)
-            }
+            Condition::Truth(operand) => cuecard_source::matching::is_true(&self.json(operand)?),
             Condition::Compare {
                 left,
                 comparison,
@@ -218,9 +215,9 @@ impl Resolver {
             } => {
                 let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
                 // Commands print a line end behind a value. The author's part of a text has what is written.
-                let side = |operand: &Operand| {
-                    let is_literal = matches!(operand.template, Template::Literal(_));
-                    Ok::<_, Failure>(match self.json(&operand.template)? {
+                let side = |operand: &Template| {
+                    let is_literal = matches!(operand, Template::Literal(_));
+                    Ok::<_, Failure>(match self.json(operand)? {
                         // A line end alone is the value: everything contains an empty text.
                         Json::String(text)
                             if is_equality || !(is_literal || matches!(&*text, "\n" | "\r\n")) =>
@@ -288,32 +285,15 @@ impl Resolver {
             (reference.path.first(), self.by_id.get(&reference.name))
         {
             let step = &self.scenario.steps[idx];
-            let outputs = match &self.left[idx] {
-                Left::Outputs(outputs) => outputs,
-                Left::Skipped => {
-                    return Err(absent(format!(
-                        "`{}` has no value: {} was skipped",
-                        reference.text,
-                        step.label()
-                    ))
-                    .with_help(default_help()));
-                }
-                Left::Tolerated => {
-                    let message = format!(
-                        "`{}` has no value: {} failed, which was tolerated",
-                        reference.text,
-                        step.label()
-                    );
-                    return Err(absent(message).with_help(default_help()));
-                }
-                Left::Nothing => {
-                    return Err(absent(format!(
-                        "`{}` has no value: {} has not run",
-                        reference.text,
-                        step.label()
-                    ))
-                    .with_help(default_help()));
-                }
+            let why = match &self.left[idx] {
+                Left::Outputs(_) => "",
+                Left::Skipped => "was skipped",
+                Left::Tolerated => "failed, which was tolerated",
+                Left::Nothing => "has not run",
+            };
+            let Left::Outputs(outputs) = &self.left[idx] else {
+                let message = format!("`{}` has no value: {} {why}", reference.text, step.label());
+                return Err(absent(message).with_help(default_help()));
             };
             let value = step
                 .outputs

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::page_check::PageCheck;
+use super::page_check::{self, Seen};
 use super::resolve::Resolver;
 use super::{Failure, FailureKind};
 use crate::model::{Expectation, ExpectedTest, OutputRule, Step};
-use cuecard_source::Span;
+use cuecard_page::Snapshot;
 use cuecard_source::matching::Predicate;
 use cuecard_source::value::{Json, cut};
 use cuecard_source::values::before_wildcard;
@@ -116,83 +116,50 @@ pub(super) fn expectations(
     took: Duration,
     record: &mut impl FnMut(Assertion),
 ) -> Result<(), Failure> {
-    let mut misses: Option<Misses> = None;
+    let mut misses: Vec<String> = Vec::new();
+    let mut place = None;
+    // Whether the misses leave open what the whole result was.
+    let mut hides_result = false;
     for (number, expectation) in (1..).zip(&step.expectations) {
         let subject = Subject::of(expectation, result);
         for test in expectation.tests() {
             let is_strict = expectation.is_strict;
             let checked = check(test, is_strict, resolver, &subject, took)?;
+            let is_met = checked.misses.is_empty();
             record(Assertion {
                 id: format!("step{}.expect{number}.{}", step.number, checked.name),
                 kind: checked.name.to_owned(),
-                status: match checked.misses.is_empty() {
-                    true => "pass",
-                    false => "fail",
-                }
-                .to_owned(),
+                status: if is_met { "pass" } else { "fail" }.to_owned(),
                 observed: checked.observed,
-                evidence: (!checked.misses.is_empty()).then(|| checked.misses.join("; ")),
+                evidence: (!is_met).then(|| checked.misses.join("; ")),
             });
+            if !is_met {
+                place.get_or_insert(expectation.span);
+                hides_result |= checked.hides_result;
+            }
             for miss in checked.misses {
-                let misses = misses.get_or_insert_with(|| Misses::at(expectation.span));
-                misses.add(miss, checked.hides_result);
+                if !misses.contains(&miss) {
+                    misses.push(miss);
+                }
             }
         }
     }
-    match misses {
-        Some(misses) => Err(misses.into_failure(result)),
-        None => Ok(()),
+    let Some(place) = place else { return Ok(()) };
+    let mut misses = misses.into_iter();
+    let message = misses.next().unwrap_or_default();
+    let mut failure = Failure::new(FailureKind::Expectation, message).at(place);
+    let notes = misses.by_ref().take(MOST_NOTES);
+    failure
+        .notes
+        .extend(notes.map(|text| format!("also {text}")));
+    if misses.len() > 0 {
+        failure.notes.push(format!("and {} more", misses.len()));
     }
-}
-
-/// What the expectations of a step found wrong.
-struct Misses {
-    texts: Vec<String>,
-    /// Those that were not kept.
-    more: usize,
-    /// Whether the texts leave open what the whole result was.
-    hides_result: bool,
-    span: Span,
-}
-
-impl Misses {
-    fn at(span: Span) -> Self {
-        Self {
-            texts: Vec::new(),
-            more: 0,
-            hides_result: false,
-            span,
-        }
+    if hides_result {
+        failure.notes.push(result_was(result));
     }
-
-    fn add(&mut self, text: String, hides_result: bool) {
-        self.hides_result |= hides_result;
-        if self.texts.contains(&text) {
-            return;
-        }
-        if self.texts.len() > MOST_NOTES {
-            self.more += 1;
-        } else {
-            self.texts.push(text);
-        }
-    }
-
-    fn into_failure(self, result: &Json) -> Failure {
-        let mut texts = self.texts.into_iter();
-        let message = texts.next().unwrap_or_default();
-        let mut failure = Failure::new(FailureKind::Expectation, message).at(self.span);
-        failure
-            .notes
-            .extend(texts.map(|text| format!("also {text}")));
-        if self.more > 0 {
-            failure.notes.push(format!("and {} more", self.more));
-        }
-        if self.hides_result {
-            failure.notes.push(result_was(result));
-        }
-        failure.result = Some(result.clone());
-        failure
-    }
+    failure.result = Some(result.clone());
+    Err(failure)
 }
 
 fn result_was(result: &Json) -> String {
@@ -227,6 +194,23 @@ impl<'a> Subject<'a> {
             Some(rule) if rule.singular => format!(" at `{}{inside}`", rule.name.trim()),
             Some(rule) if inside.is_empty() => format!(" at `{}`", rule.name.trim()),
             Some(rule) => format!(" at `{}`, at `{inside}` of its matches", rule.name.trim()),
+        }
+    }
+
+    /// What comes of a check of a snapshot of a page.
+    fn page(&self, name: &'static str, judge: impl FnOnce(&Snapshot) -> Seen) -> Checked {
+        let Some(value) = self.value.as_deref() else {
+            return self.absent(name);
+        };
+        let (observed, miss) = page_check::on_page(value, judge);
+        Checked {
+            name,
+            observed,
+            hides_result: miss.is_some(),
+            misses: miss
+                .map(|miss| format!("`{name}`{}: {miss}", self.place("")))
+                .into_iter()
+                .collect(),
         }
     }
 
@@ -289,20 +273,18 @@ fn check(
         ExpectedTest::Matches(regex) => Predicate::Matches(regex),
         ExpectedTest::JsonSchema(schema) => Predicate::JsonSchema(schema),
         ExpectedTest::MaxMilliseconds(limit) => Predicate::MaxMilliseconds(limit),
-        ExpectedTest::Shows(text) => {
-            return Ok(page_check(&PageCheck::text(text, true, resolver)?, subject));
+        ExpectedTest::Shows(template) | ExpectedTest::Lacks(template) => {
+            let must_show = matches!(test, ExpectedTest::Shows(_));
+            let name = if must_show { "shows" } else { "lacks" };
+            let text = resolver.text(template)?;
+            is_something(name, &Json::from(text.trim()))?;
+            return Ok(subject.page(name, |page| page_check::text(page, &text, must_show)));
         }
-        ExpectedTest::Lacks(text) => {
-            return Ok(page_check(
-                &PageCheck::text(text, false, resolver)?,
-                subject,
-            ));
-        }
-        ExpectedTest::Elements(elements) => {
-            return Ok(page_check(
-                &PageCheck::elements(elements, resolver)?,
-                subject,
-            ));
+        ExpectedTest::Elements(expected) => {
+            let wanted = page_check::wanted(&expected.target(), resolver)?;
+            return Ok(subject.page("elements", |page| {
+                page_check::elements(page, &wanted, expected.count)
+            }));
         }
     };
     let name = predicate.name();
@@ -342,23 +324,4 @@ fn check(
             })
             .collect(),
     })
-}
-
-/// A check of a snapshot of a page.
-fn page_check(check: &PageCheck, subject: &Subject<'_>) -> Checked {
-    let name = check.name();
-    let Some(value) = subject.value.as_deref() else {
-        return subject.absent(name);
-    };
-    let (observed, miss) = check.judge(value);
-    let misses: Vec<String> = miss
-        .map(|miss| format!("`{name}`{}: {miss}", subject.place("")))
-        .into_iter()
-        .collect();
-    Checked {
-        name,
-        observed,
-        hides_result: !misses.is_empty(),
-        misses,
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::Bindings;
 use super::resolve::Bound;
 use crate::model::ToolCallScenario;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
@@ -66,15 +67,9 @@ pub fn help_on_unknown_variable(name: &str, scenario: &ToolCallScenario) -> Stri
     }
 }
 
-/// The scenario's variables with their values; a later entry of `given` wins. All missing ones are
-/// reported together.
-///
-/// # Errors
-/// An error for each required variable without a value.
-pub(super) fn bind(
-    scenario: &ToolCallScenario,
-    given: &[Given],
-) -> (HashMap<String, Bound>, Vec<Diagnostic>) {
+/// The scenario's variables with their values; a later entry of `given` wins. With what is wrong with them: an error for
+/// each required variable without a value.
+pub fn bind_variables(scenario: &ToolCallScenario, given: &[Given]) -> (Bindings, Vec<Diagnostic>) {
     let mut bound: HashMap<String, Bound> = HashMap::new();
     let mut diagnostics = Vec::new();
     for variable in &scenario.variables {
@@ -132,16 +127,7 @@ pub(super) fn bind(
             )),
         );
     }
-    (bound, diagnostics)
-}
-
-/// The values of all variables, and what is wrong with them.
-pub fn bind_variables(
-    scenario: &ToolCallScenario,
-    given: &[Given],
-) -> (super::Bindings, Vec<Diagnostic>) {
-    let (bound, diagnostics) = bind(scenario, given);
-    (super::Bindings::new(bound), diagnostics)
+    (Bindings::new(bound), diagnostics)
 }
 
 fn is_referenced(scenario: &ToolCallScenario, name: &str) -> bool {

@@ -27,7 +27,6 @@ static FORMAT: Format = Format {
     value: codes::BUNDLE_VALUE,
     path: codes::BUNDLE_VALUE,
     check: codes::BUNDLE_VALUE,
-    null_is_absent: true,
 };
 
 /// Reads a replay bundle. A `tool_result` without `result` takes that of the fixture it names.

@@ -64,87 +64,87 @@ fn each_action_becomes_the_call_that_does_the_same() {
     for (old, new) in [
         (
             r#"{"step": 1, "action": "navigate", "params": {"url": "https://example.com/{{X}}"}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__navigate_page", "params": {"url": "https://example.com/{{X}}"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__navigate_page", "params": { "url": "https://example.com/{{X}}" } }"#,
         ),
         (
             r#"{"step": 1, "action": "navigate", "params": {"url": "back", "timeout": 5000}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__navigate_page", "params": {"type": "back", "timeout": 5000}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__navigate_page", "params": { "type": "back", "timeout": 5000 } }"#,
         ),
         (
             r#"{"step": 1, "action": "click", "params": {"uid": "1_7", "dblClick": true}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__click", "params": {"uid": "1_7", "dblClick": true}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__click", "params": { "uid": "1_7", "dblClick": true } }"#,
         ),
         (
             r#"{"step": 1, "action": "click", "params": {"selector": "a[href='{{X}}']", "dblClick": true}, "wait_after": 1.50}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__click", "params": {"dblClick": true}, "target": { "selector": "a[href='{{X}}']" }, "wait_after": 1.50}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__click", "params": { "dblClick": true }, "target": { "selector": "a[href='{{X}}']" }, "wait_after": 1.50 }"#,
         ),
         (
             r#"{"step":1,"action":"hover","params":{"text":"Mehr \u00fcber","selector":"a"}}"#,
-            r#"{"step":1,"tool":"mcp__chrome-devtools__hover","params":{},"target":{"selector":"a","text":"Mehr \u00fcber"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__hover", "params": {}, "target": { "selector": "a", "text": "Mehr über" } }"#,
         ),
         (
             r##"{"step": 1, "action": "fill", "params": {"value": "{{X}}", "selector": "#name"}}"##,
-            r##"{"step": 1, "tool": "mcp__chrome-devtools__fill", "params": {"value": "{{X}}"}, "target": { "selector": "#name" }}"##,
+            r##"{ "step": 1, "tool": "mcp__chrome-devtools__fill", "params": { "value": "{{X}}" }, "target": { "selector": "#name" } }"##,
         ),
         (
             r##"{"step": 1, "action": "fill", "params": {"selector": "#name", "value": 7.0}}"##,
-            r##"{"step": 1, "tool": "mcp__chrome-devtools__fill", "params": {"value": 7.0}, "target": { "selector": "#name" }}"##,
+            r##"{ "step": 1, "tool": "mcp__chrome-devtools__fill", "params": { "value": 7.0 }, "target": { "selector": "#name" } }"##,
         ),
         (
             r#"{"step": 1, "action": "type", "params": {"text": "{{X}} words"}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__type_text", "params": {"text": "{{X}} words"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__type_text", "params": { "text": "{{X}} words" } }"#,
         ),
         (
             r#"{"step": 1, "action": "key", "params": {"key": "Enter"}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__press_key", "params": {"key": "Enter"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__press_key", "params": { "key": "Enter" } }"#,
         ),
         (
             r#"{"step": 1, "action": "screenshot"}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__take_screenshot", "params": {}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__take_screenshot", "params": {} }"#,
         ),
         (
             r#"{"step": 1, "action": "screenshot", "params": {"path": "{{X}}.png", "fullPage": true}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__take_screenshot", "params": {"filePath": "{{X}}.png", "fullPage": true}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__take_screenshot", "params": { "filePath": "{{X}}.png", "fullPage": true } }"#,
         ),
         (
             r#"{"step": 1, "action": "wait", "params": {"duration": 1.1}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": {"function": "() => new Promise(resolve => setTimeout(resolve, 1100))"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": { "function": "() => new Promise(resolve => setTimeout(resolve, 1100))" } }"#,
         ),
         (
             r#"{"step": 1, "action": "wait", "params": {"ms": "250"}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": {"function": "() => new Promise(resolve => setTimeout(resolve, 250))"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": { "function": "() => new Promise(resolve => setTimeout(resolve, 250))" } }"#,
         ),
         (
             r#"{"step": 1, "action": "wait", "params": {"seconds": "{{X | default(\"2\")}}"}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": {"function": "() => new Promise(resolve => setTimeout(resolve, 1000 * ({{X | default(\"2\")}})))"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": { "function": "() => new Promise(resolve => setTimeout(resolve, 1000 * ({{X | default(\"2\")}})))" } }"#,
         ),
         (
             r#"{"step": 1, "action": "wait", "params": {"seconds": 45.5}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": {"function": "() => new Promise(resolve => setTimeout(resolve, 45500))"}, "timeout": 76}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": { "function": "() => new Promise(resolve => setTimeout(resolve, 45500))" }, "timeout": 76 }"#,
         ),
         (
             r#"{"step": 1, "action": "wait", "params": {"ms": 200000.0}}"#,
-            r#"{"step": 1, "tool": "sandy__wait", "params": {"duration": 200}}"#,
+            r#"{ "step": 1, "tool": "sandy__wait", "params": { "duration": 200 } }"#,
         ),
         (
             r#"{"step": 1, "action": "wait_for_text", "params": {"text": "Done", "timeout": 2.5}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__wait_for", "params": {"text": "Done", "timeout": 2500}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__wait_for", "params": { "text": "Done", "timeout": 2500 } }"#,
         ),
         (
             r#"{"step": 1, "action": "scroll", "params": {"x": 0, "y": 1e2, "note": 1}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": {"function": "() => window.scrollBy({ left: 0, top: 100, behavior: 'instant' })", "note": 1}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": { "function": "() => window.scrollBy({ left: 0, top: 100, behavior: 'instant' })", "note": 1 } }"#,
         ),
         (
             r#"{"step": 1, "action": "scroll", "params": {"y": "{{X}}"}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": {"function": "() => window.scrollBy({ left: 0, top: ({{X}}), behavior: 'instant' })"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": { "function": "() => window.scrollBy({ left: 0, top: ({{X}}), behavior: 'instant' })" } }"#,
         ),
         (
             r#"{"step": 1, "action": "scroll", "params": {"amount": 300, "direction": "up"}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": {"function": "() => { const [x, y] = [0, -1]; const amount = 300; window.scrollBy({ left: x * amount, top: y * amount, behavior: 'instant' }); }"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": { "function": "() => { const [x, y] = [0, -1]; const amount = 300; window.scrollBy({ left: x * amount, top: y * amount, behavior: 'instant' }); }" } }"#,
         ),
         (
             r#"{"step": 1, "action": "scroll", "params": {"direction": "down"}}"#,
-            r#"{"step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": {"function": "() => { const [x, y] = [0, 1]; window.scrollBy({ left: x * window.innerWidth, top: y * window.innerHeight, behavior: 'instant' }); }"}}"#,
+            r#"{ "step": 1, "tool": "mcp__chrome-devtools__evaluate_script", "params": { "function": "() => { const [x, y] = [0, 1]; window.scrollBy({ left: x * window.innerWidth, top: y * window.innerHeight, behavior: 'instant' }); }" } }"#,
         ),
     ] {
         assert_eq!(step(old), new);
@@ -156,9 +156,9 @@ fn each_action_becomes_the_call_that_does_the_same() {
 }
 
 #[test]
-fn nothing_else_of_a_file_changes() {
+fn nothing_but_the_steps_changes() {
     let old = "\u{feff}{\r\n\t\"version\" : 1.10,\r\n\t\"x-note\": [1.50, 1e3, \"\\u00e9\"],\r\n\t\"metadata\": {\"author\": \"me\"},\r\n\t\"steps\": [\r\n\t\t{ \"description\": \"go\", \"action\":\"click\",\r\n\t\t  \"params\": {\r\n\t\t    \"selector\": \"a\",\r\n\t\t    \"dblClick\": true\r\n\t\t  },\r\n\t\t  \"on_error\": \"skip\", \"step\": 1 }\r\n\t]\r\n}\r\n";
-    let new = "\u{feff}{\r\n\t\"version\" : \"2.1\",\r\n\t\"x-note\": [1.50, 1e3, \"\\u00e9\"],\r\n\t\"metadata\": {\"name\": \"Sign in\", \"author\": \"me\"},\r\n\t\"steps\": [\r\n\t\t{ \"description\": \"go\", \"tool\":\"mcp__chrome-devtools__click\",\r\n\t\t  \"params\": {\r\n\t\t    \"dblClick\": true\r\n\t\t  }, \"target\": { \"selector\": \"a\" },\r\n\t\t  \"on_error\": \"skip\", \"step\": 1 }\r\n\t]\r\n}\r\n";
+    let new = "\u{feff}{\r\n\t\"version\" : \"2.1\",\r\n\t\"x-note\": [1.50, 1e3, \"\\u00e9\"],\r\n\t\"metadata\": { \"name\": \"Sign in\", \"author\": \"me\" },\r\n\t\"steps\": [\r\n\t\t{ \"description\": \"go\", \"tool\": \"mcp__chrome-devtools__click\", \"params\": { \"dblClick\": true }, \"target\": { \"selector\": \"a\" }, \"on_error\": \"skip\", \"step\": 1 }\r\n\t]\r\n}\r\n";
     assert_eq!(convert(old), new);
 }
 
@@ -177,7 +177,7 @@ fn version_and_name_are_added_where_they_belong() {
         ),
         (
             "{\"steps\":STEPS}",
-            "{\"version\":\"2.1\",\"metadata\":{\"name\":\"Sign in\"},",
+            "{\"version\": \"2.1\",\"metadata\": { \"name\": \"Sign in\" },",
         ),
         (
             "{ \"version\": 1, \"name\": \"\\u00c4\", \"metadata\": {}, \"steps\": STEPS }",

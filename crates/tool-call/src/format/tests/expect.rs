@@ -186,13 +186,13 @@ fn a_broken_schema_is_marked_where_it_is_broken() {
     assert_eq!(
         of(r#"{"properties": {"id": {"type": "strin"}}}"#),
         (
-            "invalid JSON Schema: unknown type \"strin\"".to_owned(),
+            "invalid JSON Schema: `type` can't be \"strin\"".to_owned(),
             "\"strin\"".to_owned()
         )
     );
     assert_eq!(
         of(r#"{"type": ["string", "nul"]}"#).0,
-        "invalid JSON Schema: unknown type \"nul\""
+        "invalid JSON Schema: `type` can't be [\"string\",\"nul\"]"
     );
     assert_eq!(
         of(r#"{"type": 5}"#),

@@ -134,7 +134,7 @@ fn values_that_do_not_fit_are_shown() {
         ),
         (
             r#"{"step": 1, "id": "", "tool": "mcp__s__t", "params": {}}"#,
-            "`id` is empty",
+            "`` is not a valid name for `id`",
         ),
         (
             r#"{"step": 1, "tool": "", "params": {}}"#,
