@@ -312,7 +312,7 @@ fn acts_of(kind: &EventKind, part: EventPart) -> Vec<StepAct> {
             let text = inputs.get(idx).and_then(UserInput::prompt_text);
             vec![StepAct::Prompt(text.unwrap_or_default())]
         }
-        (EventKind::Log(line), _) => told(log_event(&line.level, &line.message)),
+        (EventKind::Log(line), _) => told(log_event(line.level.as_str(), &line.message)),
         (EventKind::Status(status), _) => vec![StepAct::Status(*status)],
         (EventKind::Complete, _) => vec![StepAct::Status(SessionStatus::Completed)],
         (EventKind::Merge, _) => vec![StepAct::Merge],

@@ -75,6 +75,12 @@ struct Inner {
     is_withheld: bool,
 }
 
+impl Default for SourceFile {
+    fn default() -> Self {
+        Self::new("", "")
+    }
+}
+
 impl SourceFile {
     /// A source called `name` (a path as the user wrote it, or `<standard input>`).
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {

@@ -38,7 +38,7 @@ pub struct Reader<'a> {
     /// How many patterns were compiled, for formats that bound them.
     pub n_patterns: usize,
     /// The pointers to the items of lists that stand elsewhere in the document, by their places.
-    pub moved: Option<&'a HashMap<Span, String>>,
+    pub moved: Rc<HashMap<Span, String>>,
 }
 
 /// Whether a key of this name asserts something, or holds something back: without it, more passes or happens than was
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
             doubts: Rc::default(),
             is_yaml: false,
             n_patterns: 0,
-            moved: None,
+            moved: Rc::default(),
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
             doubts: Rc::clone(&self.doubts),
             is_yaml: self.is_yaml,
             n_patterns: self.n_patterns,
-            moved: self.moved,
+            moved: Rc::clone(&self.moved),
         }
     }
 
@@ -197,8 +197,7 @@ impl<'a> Reader<'a> {
                 "`{}` is read as a string here",
                 cut(self.source.slice(doubt.span), 40)
             );
-            let diagnostic = self.warning(codes::YAML_DOUBT, doubt.span, message);
-            diagnostic.pointer = Some(pointer.to_owned());
+            let diagnostic = self.warning_at(codes::YAML_DOUBT, doubt.span, pointer, message);
             diagnostic.help = Some(help(&doubt));
         }
     }
@@ -249,6 +248,19 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
     ) -> &mut Diagnostic {
         self.report(Diagnostic::warning(code, message).at(self.source, span))
+    }
+
+    /// Warns about the value at a pointer.
+    pub fn warning_at(
+        &mut self,
+        code: Code,
+        span: Span,
+        pointer: &str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let diagnostic = self.warning(code, span, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        diagnostic
     }
 
     fn report(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {

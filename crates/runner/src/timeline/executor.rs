@@ -112,7 +112,7 @@ impl<'a> Executor<'a> {
             Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help)
         })?;
         let mut secrets: Vec<String> = script.timeline.acp.secrets().collect();
-        let env = script.timeline.env.iter();
+        let env = script.timeline.program.env.iter();
         let env = env.map(|(name, value)| (name.clone(), Json::from(value.as_str())));
         find_credentials(&Json::Object(env.collect()), &mut secrets);
         let mut recorder = Recorder::new(clock, Redactor::new(secrets));
@@ -334,8 +334,8 @@ impl<'a> Executor<'a> {
             (false, false) => self.options.which.program.clone(),
         };
         if !is_own {
-            words.extend(timeline.command.iter().map(OsString::from));
-            words.extend(timeline.flags.iter().map(OsString::from));
+            words.extend(timeline.program.command.iter().map(OsString::from));
+            words.extend(timeline.program.flags.iter().map(OsString::from));
         }
         let (listening, socket) = Agent::listen(&self.places)?;
         if !is_real && !simulates {
@@ -428,7 +428,7 @@ impl<'a> Executor<'a> {
         ] {
             env.insert(name.into(), value.to_owned());
         }
-        for (name, value) in terminal.env.iter().chain(&self.script.timeline.env) {
+        for (name, value) in terminal.env.iter().chain(&self.script.timeline.program.env) {
             env.insert(name.into(), value.into());
         }
         env.into_iter().collect()
@@ -475,7 +475,7 @@ impl<'a> Executor<'a> {
             (EventKind::Screenshot(label), _) => self.screenshot(event_idx, label).await,
             (EventKind::Log(line), _) => {
                 self.record(EventData::Log(Log {
-                    level: line.level.clone(),
+                    level: line.level.as_str().to_owned(),
                     message: line.message.clone(),
                     stream: None,
                 }));

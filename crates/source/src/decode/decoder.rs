@@ -483,11 +483,9 @@ impl<'a> SeqAccess<'a> for List<'a> {
         let Some(node) = self.items.get(self.idx) else {
             return Ok(None);
         };
-        let moved = context.reader.moved;
-        let moved = moved.and_then(|moved| moved.get(&node.span));
         let step = PathStep {
             name: StepName::Item(self.idx),
-            moved: moved.cloned(),
+            moved: context.reader.moved.get(&node.span).cloned(),
             part: is_part.then(|| id(node)),
         };
         self.idx += 1;

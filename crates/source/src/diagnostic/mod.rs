@@ -106,6 +106,12 @@ impl Diagnostic {
         self
     }
 
+    /// Puts the name that was probably meant by `word` beside the marked place, if there is one.
+    pub fn suggest<'n>(&mut self, word: &str, names: impl IntoIterator<Item = &'n str>) {
+        let name = did_you_mean(word, names);
+        self.label = name.map(|name| format!("did you mean `{name}`?"));
+    }
+
     /// Puts a text beside the marked place.
     #[must_use]
     pub fn with_label(mut self, label: impl Into<String>) -> Self {

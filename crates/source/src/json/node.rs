@@ -43,6 +43,24 @@ pub struct Member {
     pub value: Node,
 }
 
+impl NodeKind {
+    /// The value at a place.
+    pub fn at(self, span: Span) -> Node {
+        Node { kind: self, span }
+    }
+}
+
+impl Member {
+    /// A key with its value.
+    pub fn new(key: impl Into<String>, key_span: Span, value: Node) -> Self {
+        Self {
+            key: key.into(),
+            key_span,
+            value,
+        }
+    }
+}
+
 impl Node {
     /// The kind in a word for messages: null, boolean, number, string, array or object.
     pub fn kind_name(&self) -> &'static str {

@@ -1,7 +1,7 @@
 //! What the protocol of editors and agents allows: words, and what fits together.
 
-use super::pieces::{invalid, is_object, name_of};
-use cuecard_source::diagnostic::{codes, did_you_mean};
+use super::pieces::{invalid, is_object};
+use cuecard_source::diagnostic::codes;
 use cuecard_source::json::Node;
 use cuecard_source::reader::{Object, Reader, either, found};
 use cuecard_source::value::{Json, cut};
@@ -25,17 +25,16 @@ pub(super) fn stop_reason(reader: &mut Reader<'_>, node: &Node, pointer: &str) -
         "" => "`stopReason` is empty".to_owned(),
         _ => format!("unknown stop reason `{}`", cut(text, 40)),
     };
-    let near = did_you_mean(text, STOP_REASONS.iter().copied());
     let code = codes::TIMELINE_ACP_STOP_REASON;
     let found = reader.error_at(code, node.span, pointer, message);
-    found.label = near.map(|word| format!("did you mean `{word}`?"));
+    found.suggest(text, STOP_REASONS.iter().copied());
     found.help = Some(format!("it is {}", either(&listed.collect::<Vec<_>>())));
     None
 }
 
 /// What a prompt is expected to be answered.
 pub(super) fn prompt_response(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Json> {
-    if !is_object(reader, node, pointer, &name_of(pointer)) {
+    if !is_object(reader, node, pointer) {
         return None;
     }
     let answer = Object { node, pointer };

@@ -1,12 +1,9 @@
 //! `acp`: what the agent says that it can do, and the servers of its session.
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use super::content::is_absolute;
-use super::pieces::{filled, name_of, scalar};
+use super::pieces::{filled, item_pointer, scalar};
 use super::settings::node_span;
 use crate::model::{AcpSettings, McpServer, McpTransport};
 use cuecard_source::checked;
@@ -88,24 +85,6 @@ pub(crate) fn objects<'de, D: Deserializer<'de>>(
     struct Members(#[serde(deserialize_with = "super::pieces::object")] Json);
     let objects = Vec::<Members>::deserialize(deserializer)?;
     Ok(Some(objects.into_iter().map(|object| object.0).collect()))
-}
-
-/// Reads a path, which the protocol wants absolute.
-pub(crate) fn absolute<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<PathBuf>, D::Error> {
-    by_hand(deserializer, Some(None), |reader, node, pointer| {
-        let text = reader.text_of(node, pointer, &name_of(pointer))?;
-        if !is_absolute(text) {
-            let message = format!(
-                "the protocol requires an absolute path, and `{}` is relative",
-                cut(text, 60)
-            );
-            reader.error_at(codes::TIMELINE_ACP_PATH, node.span, pointer, message);
-            return None;
-        }
-        Some(Some(PathBuf::from(text)))
-    })
 }
 
 /// An MCP server of the session.
@@ -241,12 +220,8 @@ impl AcpSettings {
             let Some(McpTransport::Url { is_sse, .. }) = server.map(|it| &it.transport) else {
                 continue;
             };
-            let moved = reader.moved.and_then(|moved| moved.get(&node.span));
-            let pointer = moved.map_or_else(|| format!("{pointer}/{idx}"), Clone::clone);
-            let server = Object {
-                node,
-                pointer: &pointer,
-            };
+            let pointer = &item_pointer(reader, node, &pointer, idx);
+            let server = Object { node, pointer };
             self.check_transport(reader, server, *is_sse);
         }
     }
@@ -257,8 +232,7 @@ impl AcpSettings {
         let (span, pointer) = (node_span(server, "url"), server.child_pointer("url"));
         if is_sse {
             let message = "SSE servers are deprecated in the protocol";
-            let found = reader.warning(codes::TIMELINE_ACP_SSE, span, message);
-            found.pointer = Some(pointer.clone());
+            let found = reader.warning_at(codes::TIMELINE_ACP_SSE, span, &pointer, message);
             found.help = Some("write type: http".to_owned());
         }
         if !self.has_capability(&["mcpCapabilities", key]) {

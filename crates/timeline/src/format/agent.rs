@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::FORMAT;
-use super::content::is_absolute;
 use super::pieces::{filled, invalid, object};
 use super::settings::node_span;
 use crate::model::{
@@ -15,7 +14,7 @@ use crate::model::{
 };
 use cuecard_source::checked;
 use cuecard_source::decode::{Spanned, by_hand};
-use cuecard_source::diagnostic::{codes, did_you_mean};
+use cuecard_source::diagnostic::codes;
 use cuecard_source::json::Node;
 use cuecard_source::reader::{Format, Object, Reader};
 use cuecard_source::value::{Json, cut};
@@ -107,32 +106,6 @@ impl FileRead {
     }
 }
 
-/// Reads a path, which the protocol wants absolute.
-pub(crate) fn absolute_text<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<String, D::Error> {
-    by_hand(
-        deserializer,
-        Some(String::new()),
-        |reader, node, pointer| {
-            let text = reader.text_of(node, pointer, &super::pieces::name_of(pointer))?;
-            if text.trim().is_empty() {
-                invalid(reader, node.span, pointer, "`path` is empty");
-                return None;
-            }
-            if !is_absolute(text) {
-                let message = format!(
-                    "the protocol requires absolute paths, and `{}` is relative",
-                    cut(text, 60)
-                );
-                reader.error_at(codes::TIMELINE_ACP_PATH, node.span, pointer, message);
-                return None;
-            }
-            Some(text.to_owned())
-        },
-    )
-}
-
 impl Notify {
     fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
         if self.method.starts_with('_') || reader.get(object, "method").is_none() {
@@ -207,8 +180,8 @@ fn permission(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Per
         None if node.as_object().is_none() => None,
         None => {
             let message = format!("{what} has no `toolCall`: it applies to the next call");
-            let found = reader.warning(codes::TIMELINE_ACP_PERMISSION, node.span, message);
-            found.pointer = Some(pointer.to_owned());
+            let found =
+                reader.warning_at(codes::TIMELINE_ACP_PERMISSION, node.span, pointer, message);
             found.help = Some("add toolCall: {toolCallId: …, title: …, kind: edit}".to_owned());
             None
         }
@@ -264,8 +237,7 @@ fn kind(reader: &mut Reader<'_>, call: &Node, pointer: &str) -> Option<&'static 
             cut(kind, 40)
         );
         let at = format!("{pointer}/kind");
-        let found = reader.warning(codes::TIMELINE_ACP_KIND, node.span, message);
-        found.pointer = Some(at);
+        let found = reader.warning_at(codes::TIMELINE_ACP_KIND, node.span, &at, message);
         found.help = Some(format!("write `{read_as}`"));
         read_as
     })
@@ -340,10 +312,8 @@ fn decision(
     };
     if !form.options.iter().any(|option| option.id == id.value) {
         let known = form.options.iter().map(|option| option.id.as_str());
-        let near = did_you_mean(&id.value, known);
         let message = format!("no option has the id `{}`", cut(&id.value, 40));
-        invalid(reader, id.span, &format!("{at}/optionId"), message).label =
-            near.map(|id| format!("did you mean `{id}`?"));
+        invalid(reader, id.span, &format!("{at}/optionId"), message).suggest(&id.value, known);
         return None;
     }
     Some(PermissionDecision::Selected(id.value.clone()))

@@ -421,8 +421,7 @@ impl Git {
             if let (None, Some(node)) = (&name, node.filter(|node| node.as_bool().is_some())) {
                 let message = format!("`git.{key}` requires `branch`");
                 let code = codes::TIMELINE_ASSERT_UNKNOWN;
-                let found = reader.warning(code, node.span, message);
-                found.pointer = Some(format!("{pointer}/{key}"));
+                reader.warning_at(code, node.span, &format!("{pointer}/{key}"), message);
             }
         }
         let exists = exists.or(self.exists).unwrap_or(true);

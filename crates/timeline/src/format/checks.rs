@@ -1,23 +1,22 @@
 //! What holds between the parts of a timeline, as far as it shows without a peer.
 
-use super::loader::Loader;
 use crate::model::{Block, BlockKind, EventKind, Timeline, TimelineEvent, file_safe};
 use cuecard_source::diagnostic::{any_error, codes};
-use cuecard_source::reader::first_character;
+use cuecard_source::reader::{Reader, first_character};
 use cuecard_source::value::Json;
 
 /// Looks at a timeline as a whole.
-pub(super) fn check(loader: &mut Loader<'_>, timeline: &Timeline) {
+pub(super) fn check(reader: &mut Reader<'_>, timeline: &Timeline) {
     if timeline.acp.span.is_some() {
-        boundary(loader, timeline);
-        prompts(loader, timeline);
-        initialize(loader, timeline);
+        boundary(reader, timeline);
+        prompts(reader, timeline);
+        initialize(reader, timeline);
     }
-    several_boundaries(loader, timeline);
-    models(loader, timeline);
-    history(loader, timeline);
-    session_ids(loader, timeline);
-    screenshots(loader, timeline);
+    several_boundaries(reader, timeline);
+    models(reader, timeline);
+    history(reader, timeline);
+    session_ids(reader, timeline);
+    screenshots(reader, timeline);
 }
 
 fn pointer(event: &TimelineEvent) -> String {
@@ -26,7 +25,7 @@ fn pointer(event: &TimelineEvent) -> String {
 }
 
 /// Each screenshot has a file of its own.
-fn screenshots(loader: &mut Loader<'_>, timeline: &Timeline) {
+fn screenshots(reader: &mut Reader<'_>, timeline: &Timeline) {
     let mut known: Vec<(String, &str)> = Vec::new();
     for event in &timeline.events {
         let EventKind::Screenshot(label) = &event.kind else {
@@ -40,24 +39,24 @@ fn screenshots(loader: &mut Loader<'_>, timeline: &Timeline) {
                     format!("the screenshots `{other}` and `{label}` have the same file, `{file}`")
                 }
             };
-            loader.error(codes::TERMINAL_LABEL, event.span, &pointer(event), message);
+            reader.error_at(codes::TERMINAL_LABEL, event.span, &pointer(event), message);
         }
         known.push((file, label));
     }
 }
 
 /// `loadSession` and `sessionStart` belong together.
-fn boundary(loader: &mut Loader<'_>, timeline: &Timeline) {
+fn boundary(reader: &mut Reader<'_>, timeline: &Timeline) {
     let loads = timeline.acp.has_capability(&["loadSession"]);
     match (loads, timeline.boundary()) {
-        (true, None) if !any_error(&loader.reader.diagnostics) => {
+        (true, None) if !any_error(&reader.diagnostics) => {
             let span = timeline.acp.span.unwrap_or(timeline.name_span);
-            let at = first_character(loader.source(), span);
+            let at = first_character(reader.source, span);
             let message =
                 "sessions can be loaded, but no `sessionStart` marks the end of the history";
             let pointer = "/acp/capabilities/loadSession";
-            loader
-                .error(codes::TIMELINE_ACP_NO_BOUNDARY, at, pointer, message)
+            reader
+                .error_at(codes::TIMELINE_ACP_NO_BOUNDARY, at, pointer, message)
                 .help = Some(
                 "add `- sessionStart` after the history, or set loadSession: false".to_owned(),
             );
@@ -65,8 +64,8 @@ fn boundary(loader: &mut Loader<'_>, timeline: &Timeline) {
         (false, Some(idx)) if timeline.events[..idx].iter().any(is_replayable) => {
             let event = &timeline.events[idx];
             let message = "there is history before `sessionStart`, but sessions can't be loaded";
-            loader
-                .warning(
+            reader
+                .warning_at(
                     codes::TIMELINE_ACP_HISTORY,
                     event.span,
                     &pointer(event),
@@ -92,7 +91,7 @@ fn is_replayable(event: &TimelineEvent) -> bool {
     )
 }
 
-fn several_boundaries(loader: &mut Loader<'_>, timeline: &Timeline) {
+fn several_boundaries(reader: &mut Reader<'_>, timeline: &Timeline) {
     let boundaries = timeline
         .events
         .iter()
@@ -100,11 +99,11 @@ fn several_boundaries(loader: &mut Loader<'_>, timeline: &Timeline) {
     for event in boundaries.skip(1) {
         let message = "duplicate `sessionStart`: only one can end the history";
         let code = codes::TIMELINE_ACP_BOUNDARIES;
-        loader.error(code, event.span, &pointer(event), message);
+        reader.error_at(code, event.span, &pointer(event), message);
     }
 }
 
-fn models(loader: &mut Loader<'_>, timeline: &Timeline) {
+fn models(reader: &mut Reader<'_>, timeline: &Timeline) {
     if timeline.acp.is_unstable {
         return;
     }
@@ -112,15 +111,15 @@ fn models(loader: &mut Loader<'_>, timeline: &Timeline) {
         if matches!(event.kind, EventKind::SetModel { .. }) {
             let message = "`setModel` is a part of the protocol that may change";
             let code = codes::TIMELINE_ACP_UNSTABLE;
-            loader
-                .error(code, event.span, &pointer(event), message)
+            reader
+                .error_at(code, event.span, &pointer(event), message)
                 .help = Some("set unstable: true under `acp`".to_owned());
         }
     }
 }
 
 /// Calls of the client make no sense in a history that is only told.
-fn history(loader: &mut Loader<'_>, timeline: &Timeline) {
+fn history(reader: &mut Reader<'_>, timeline: &Timeline) {
     let Some(idx) = timeline.boundary() else {
         return;
     };
@@ -135,13 +134,13 @@ fn history(loader: &mut Loader<'_>, timeline: &Timeline) {
                 event.kind.as_str()
             );
             let code = codes::TIMELINE_ACP_CALL_IN_HISTORY;
-            loader.warning(code, event.span, &pointer(event), message);
+            reader.warning_at(code, event.span, &pointer(event), message);
         }
     }
 }
 
 /// What a prompt holds must be something that the agent says it takes.
-fn prompts(loader: &mut Loader<'_>, timeline: &Timeline) {
+fn prompts(reader: &mut Reader<'_>, timeline: &Timeline) {
     let required = |block: &Block| match block.kind {
         BlockKind::Image(_) => Some("image"),
         BlockKind::Audio(_) => Some("audio"),
@@ -172,8 +171,8 @@ fn prompts(loader: &mut Loader<'_>, timeline: &Timeline) {
                 block.kind.as_str()
             );
             let code = codes::TIMELINE_ACP_BLOCK;
-            let at = first_character(loader.source(), block.span);
-            loader.error(code, at, &pointer(event), message).help = Some(format!(
+            let at = first_character(reader.source, block.span);
+            reader.error_at(code, at, &pointer(event), message).help = Some(format!(
                 "set capabilities.promptCapabilities.{capability}: true"
             ));
         }
@@ -181,7 +180,7 @@ fn prompts(loader: &mut Loader<'_>, timeline: &Timeline) {
 }
 
 /// What `initialize` is answered with must not contradict the capabilities.
-fn initialize(loader: &mut Loader<'_>, timeline: &Timeline) {
+fn initialize(reader: &mut Reader<'_>, timeline: &Timeline) {
     for event in &timeline.events {
         let EventKind::Initialize(call) = &event.kind else {
             continue;
@@ -197,9 +196,9 @@ fn initialize(loader: &mut Loader<'_>, timeline: &Timeline) {
         for (path, answered, scripted) in contradictions {
             let message =
                 format!("`{path}` is {answered} here and {scripted} in `acp.capabilities`");
-            let at = first_character(loader.source(), event.span);
+            let at = first_character(reader.source, event.span);
             let code = codes::TIMELINE_ACP_CONTRADICTION;
-            loader.error(code, at, &pointer(event), message).help =
+            reader.error_at(code, at, &pointer(event), message).help =
                 Some("make the two equal, or leave one out".to_owned());
         }
     }
@@ -228,7 +227,7 @@ fn contradicts(
 }
 
 /// A session has one id, wherever it is named.
-fn session_ids(loader: &mut Loader<'_>, timeline: &Timeline) {
+fn session_ids(reader: &mut Reader<'_>, timeline: &Timeline) {
     let Some(wanted) = timeline.session_id().map(str::to_owned) else {
         return;
     };
@@ -249,9 +248,9 @@ fn session_ids(loader: &mut Loader<'_>, timeline: &Timeline) {
         for id in ids.into_iter().filter_map(Json::as_str) {
             if id != wanted {
                 let message = format!("the session is `{wanted}`, and here it is `{id}`");
-                let at = first_character(loader.source(), event.span);
+                let at = first_character(reader.source, event.span);
                 let code = codes::TIMELINE_ACP_CONTRADICTION;
-                loader.error(code, at, &pointer(event), message);
+                reader.error_at(code, at, &pointer(event), message);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::agent::{check_plan, plan_entries};
 use super::pieces::{filled_of, inner_path, meta};
 use crate::model::{Block, BlockKind, Media, MediaSource, PlanEntry};
 use cuecard_source::decode::by_hand;
-use cuecard_source::diagnostic::{codes, did_you_mean};
+use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Node, NodeKind};
 use cuecard_source::reader::{Object, Reader, found};
 use cuecard_source::value::{Json, cut};
@@ -298,8 +298,7 @@ fn media(
             let message = format!("`{shown}` is not a supported media type of {whose}");
             let at = block.child_pointer("mimeType");
             let found = reader.error_at(codes::TIMELINE_BLOCK_VALUE, node.span, &at, message);
-            let near = did_you_mean(&mime, types.iter().copied());
-            found.label = near.map(|known| format!("did you mean `{known}`?"));
+            found.suggest(&mime, types.iter().copied());
             found.help = Some(format!("supported: {}", types.join(", ")));
         }
         node.as_str().filter(|mime| types.contains(mime))

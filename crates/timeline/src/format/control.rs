@@ -46,24 +46,3 @@ impl<'de> Deserialize<'de> for Initialize {
         })
     }
 }
-
-words! {
-    /// How important a line of the log is.
-    pub(crate) enum LogLevel {
-        /// For those who look for a mistake.
-        Debug = "debug",
-        /// What happens.
-        Info = "info",
-        /// What may be wrong.
-        Warn = "warn",
-        /// The same.
-        Warning = "warning",
-        /// What is wrong.
-        Error = "error",
-    }
-}
-
-/// Reads the level of a line of the log.
-pub(crate) fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    LogLevel::deserialize(deserializer).map(|level| level.as_str().to_owned())
-}

@@ -6,8 +6,7 @@ use std::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
-use super::loader::merged;
-use super::pieces::{meta, prompt_response, time};
+use super::pieces::{merged, meta, prompt_response, time};
 use crate::model::{Block, Entry, UserInput, UserTarget, When};
 use cuecard_source::decode::{Items, Spanned, by_hand};
 use cuecard_source::diagnostic::codes;

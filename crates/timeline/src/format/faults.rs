@@ -8,7 +8,7 @@ use crate::model::vocabulary::AbstractTool;
 use crate::model::{FaultMatch, FaultRule, FaultRules};
 use crate::script::EVENTS;
 use cuecard_source::decode::{Items, schema_document, schema_of};
-use cuecard_source::diagnostic::{Diagnostic, any_error, did_you_mean};
+use cuecard_source::diagnostic::{Diagnostic, any_error};
 use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, checked};
@@ -72,7 +72,7 @@ impl FaultMatch {
             let message = format!("`event` is no event of timelines: `{}`", cut(event, 40));
             let pointer = object.child_pointer("event");
             let found = reader.error_at(super::FORMAT.value, node.span, &pointer, message);
-            found.label = did_you_mean(event, keys()).map(|key| format!("did you mean `{key}`?"));
+            found.suggest(event, keys());
         }
         // A tool may be written with an agent's own name.
         let tool = self.tool.as_deref().and_then(AbstractTool::meant_by);

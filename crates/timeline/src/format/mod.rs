@@ -11,16 +11,11 @@ mod checks;
 mod condition;
 mod content;
 mod control;
-mod convert;
 mod entries;
 mod events;
 mod faults;
 mod included;
-mod keys;
-mod loader;
 mod normalise;
-mod normalise_call;
-mod normalise_entries;
 mod parse;
 mod pieces;
 mod read;
@@ -36,28 +31,29 @@ mod tests;
 mod tool;
 mod user;
 
-pub(crate) use acp_settings::{Capabilities, McpServerForm, absolute, capabilities, objects};
-pub(crate) use agent::{FileReads, PermissionForm, absolute_text, file_reads, plan_entries};
+pub(crate) use acp_settings::{Capabilities, McpServerForm, capabilities, objects};
+pub(crate) use agent::{FileReads, PermissionForm, file_reads, plan_entries};
 pub(crate) use asserts::{AssertForm, FileChecks, file_checks};
 pub(crate) use content::is_image;
-pub(crate) use control::{InitializeForm, LogLevel, level};
+pub(crate) use control::InitializeForm;
 pub(crate) use entries::{
     InputsInTime, MessagesInTime, blocks_in_time, inputs_in_time, messages_in_time, texts_in_time,
 };
 pub use faults::{faults_schema, read_faults};
 pub use included::{Included, check_included, check_names};
 pub(crate) use pieces::{
-    filled, glob, headers, included_path, object, pairs, pattern, prompt_response, texts, time,
-    workspace_path,
+    absolute, absolute_path, filled, glob, headers, included_path, object, pairs, pattern,
+    prompt_response, texts, time, workspace_path,
 };
 pub use read::{Read, read};
+pub(crate) use read::{name, read_apart};
 pub(crate) use request::{JsonForm, TextTestForm, header_tests, json_checks};
 pub(crate) use response::status_code;
 pub use rules::SymbolUse;
 pub use schema::schema;
 pub(crate) use settings::{Commit, Contents, commit, contents};
 pub use symbols::{Symbol, SymbolValue, Symbols};
-pub(crate) use terminal::{NormalizeForm, normalize};
+pub(crate) use terminal::{NormalizeForm, inline_terminal, normalize};
 pub use terminal::{read_terminal, terminal_schema};
 pub(crate) use tool::ExecutionForm;
 

@@ -1,6 +1,6 @@
 //! The text as a tree, and whether it is a timeline at all.
 
-use super::loader::key_path;
+use super::pieces::key_path;
 use cuecard_source::detect::{FileKind, detect, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::document::Language;

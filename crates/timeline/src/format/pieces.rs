@@ -1,19 +1,19 @@
 //! Values that serde can't read by itself: for `#[serde(deserialize_with)]` of the model.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use regex::{Regex, RegexBuilder};
 use serde::Deserializer;
 use serde_json_path::JsonPath;
 
 use super::acp;
-use super::loader::{child, header_problem, leaves_folder};
+use super::content::is_absolute;
 use crate::model::NameGlob;
 use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::{Reader, found};
-use cuecard_source::value::{Json, cut, pointer_steps};
+use cuecard_source::value::{Json, cut, pointer_steps, push_pointer};
 use cuecard_source::values::{self, regular_expression};
 use cuecard_source::{Span, diagnostic::Diagnostic};
 
@@ -46,24 +46,20 @@ pieces! {
     /// A string that is not blank.
     filled: String = Some(String::new()), filled_of;
     /// A time in milliseconds.
-    time: u64 = Some(0), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
-        time_of(reader, node, pointer, &name_of(pointer))
-    };
+    time: u64 = Some(0), time_of;
     /// A regular expression of bounded size.
-    pattern: Regex = Regex::new("").ok(), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
-        pattern_of(reader, node, pointer, &name_of(pointer))
-    };
+    pattern: Regex = Regex::new("").ok(), pattern_of;
     /// Names and values of an object, in order.
-    pairs: Vec<(String, String)> = Some(Vec::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
-        Some(pairs_of(reader, node, pointer))
-    };
+    pairs: Vec<(String, String)> = Some(Vec::new()), pairs_of;
     /// The same, of headers of an answer.
-    headers: Vec<(String, String)> = Some(Vec::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
-        Some(headers_of(reader, node, pointer))
-    };
+    headers: Vec<(String, String)> = Some(Vec::new()), headers_of;
     /// A text, number or boolean as it is written.
-    scalar: String = Some(String::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
-        scalar_of(reader, node, pointer, &name_of(pointer))
+    scalar: String = Some(String::new()), scalar_of;
+    /// A path, which the protocol wants absolute.
+    absolute: String = Some(String::new()), absolute_of;
+    /// The same.
+    absolute_path: PathBuf = Some(PathBuf::new()), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
+        absolute_of(reader, node, pointer).map(PathBuf::from)
     };
     /// A text, or a list of texts, none of them empty.
     texts: Vec<String> = Some(Vec::new()), texts_of;
@@ -77,7 +73,7 @@ pieces! {
     json_pointer: String = Some(String::new()), json_pointer_of;
     /// Any object, as JSON.
     object: Json = Some(Json::Null), |reader: &mut Reader<'_>, node: &Node, pointer: &str| {
-        is_object(reader, node, pointer, &name_of(pointer)).then(|| node.to_value())
+        is_object(reader, node, pointer).then(|| node.to_value())
     };
     /// What extensions say.
     meta: Json = Some(Json::Null), meta_of;
@@ -108,10 +104,8 @@ pub(super) fn name_of(pointer: &str) -> String {
 
 /// Where an item of a list stands in the file as written.
 pub(super) fn item_pointer(reader: &Reader<'_>, item: &Node, pointer: &str, idx: usize) -> String {
-    match reader.moved.and_then(|moved| moved.get(&item.span)) {
-        Some(moved) => moved.clone(),
-        None => format!("{pointer}/{idx}"),
-    }
+    let moved = reader.moved.get(&item.span).cloned();
+    moved.unwrap_or_else(|| format!("{pointer}/{idx}"))
 }
 
 /// A value outside its set, or one that makes no sense.
@@ -145,15 +139,11 @@ pub(super) fn filled_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> 
     Some(text.to_owned())
 }
 
-/// A time in milliseconds, which messages call `what`.
-pub(super) fn time_of(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    pointer: &str,
-    what: &str,
-) -> Option<u64> {
+/// A time in milliseconds.
+fn time_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<u64> {
+    let what = name_of(pointer);
     let Some(number) = node.as_number_text() else {
-        reader.wrong_type(node, pointer, what, "a whole number of milliseconds");
+        reader.wrong_type(node, pointer, &what, "a whole number of milliseconds");
         return None;
     };
     let problem = match node.as_u64() {
@@ -169,12 +159,8 @@ pub(super) fn time_of(
 }
 
 /// A regular expression of bounded size.
-pub(super) fn pattern_of(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    pointer: &str,
-    what: &str,
-) -> Option<Regex> {
+pub(super) fn pattern_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Regex> {
+    let what = name_of(pointer);
     reader.n_patterns += 1;
     if reader.n_patterns > MAX_PATTERNS {
         if reader.n_patterns == MAX_PATTERNS + 1 {
@@ -188,58 +174,68 @@ pub(super) fn pattern_of(
         invalid(reader, node.span, pointer, message);
         return None;
     }
-    regular_expression(reader, node, pointer, what, |text| {
+    regular_expression(reader, node, pointer, &what, |text| {
         RegexBuilder::new(text).size_limit(MAX_PATTERN).build()
     })
 }
 
 /// Whether it is an object. Reports if not.
-pub(super) fn is_object(reader: &mut Reader<'_>, node: &Node, pointer: &str, what: &str) -> bool {
+pub(super) fn is_object(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> bool {
     let is_object = matches!(node.kind, NodeKind::Object(_));
     if !is_object {
-        reader.wrong_type(node, pointer, what, "a mapping");
+        reader.wrong_type(node, pointer, &name_of(pointer), "a mapping");
     }
     is_object
 }
 
 /// A text, number or boolean as it is written.
-pub(super) fn scalar_of(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    pointer: &str,
-    what: &str,
-) -> Option<String> {
+fn scalar_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
     match &node.kind {
         NodeKind::String(text) | NodeKind::Number(text) => Some(text.clone()),
         NodeKind::Bool(flag) => Some(flag.to_string()),
         _ => {
-            reader.wrong_type(node, pointer, what, "a string");
+            reader.wrong_type(node, pointer, &name_of(pointer), "a string");
             None
         }
     }
 }
 
-/// Names and values of an object, in order.
-pub(super) fn pairs_of(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    pointer: &str,
-) -> Vec<(String, String)> {
-    if !is_object(reader, node, pointer, &name_of(pointer)) {
-        return Vec::new();
+/// A path, which the protocol wants absolute.
+fn absolute_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<String> {
+    let text = filled_of(reader, node, pointer)?;
+    if !is_absolute(&text) {
+        let message = format!(
+            "the protocol requires an absolute path, and `{}` is relative",
+            cut(&text, 60)
+        );
+        reader.error_at(codes::TIMELINE_ACP_PATH, node.span, pointer, message);
+        return None;
     }
-    let members = node.members().iter().filter_map(|member| {
-        let what = format!("`{}`", cut(&member.key, 40));
-        let at = child(pointer, &member.key);
-        let value = scalar_of(reader, &member.value, &at, &what)?;
-        Some((member.key.clone(), value))
-    });
-    members.collect()
+    Some(text)
+}
+
+/// Names and values of an object, in order.
+fn pairs_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<(String, String)>> {
+    if !is_object(reader, node, pointer) {
+        return None;
+    }
+    let members = node
+        .members()
+        .iter()
+        .filter_map(|Member { key, value, .. }| {
+            let value = scalar_of(reader, value, &child(pointer, key))?;
+            Some((key.clone(), value))
+        });
+    Some(members.collect())
 }
 
 /// Names and values of headers of an answer.
-fn headers_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Vec<(String, String)> {
-    let pairs = pairs_of(reader, node, pointer);
+fn headers_of(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+) -> Option<Vec<(String, String)>> {
+    let pairs = pairs_of(reader, node, pointer)?;
     for (name, value) in &pairs {
         let Some(problem) = header_problem(name, value) else {
             continue;
@@ -250,7 +246,7 @@ fn headers_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Vec<(Strin
         let message = format!("the header `{}` {problem}", cut(name, 40));
         invalid(reader, span, &child(pointer, name), message);
     }
-    pairs
+    Some(pairs)
 }
 
 fn texts_of(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Vec<String>> {
@@ -331,4 +327,91 @@ pub(super) fn inner_path(
         "write a path that is relative to {folder}, without leading `..`"
     ));
     None
+}
+
+/// Whether a path is absolute or goes up further than it went down.
+fn leaves_folder(path: &Path) -> bool {
+    let mut depth = 0_usize;
+    for component in path.components() {
+        match component {
+            Component::Prefix(_) | Component::RootDir => return true,
+            Component::CurDir => {}
+            Component::Normal(_) => depth += 1,
+            Component::ParentDir => match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return true,
+            },
+        }
+    }
+    false
+}
+
+/// Why an answer can't have this header.
+fn header_problem(name: &str, value: &str) -> Option<&'static str> {
+    const OF_THE_MESSAGE: [&str; 4] = [
+        "connection",
+        "content-length",
+        "content-type",
+        "transfer-encoding",
+    ];
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Some("has an invalid name");
+    }
+    if OF_THE_MESSAGE
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(name))
+    {
+        return Some("is set automatically and can't be overridden");
+    }
+    let is_bad = |letter: char| letter.is_control() && letter != '\t';
+    value
+        .chars()
+        .any(is_bad)
+        .then_some("has control characters in its value")
+}
+
+/// One step more of a pointer.
+pub(super) fn child(pointer: &str, key: &str) -> String {
+    let mut pointer = pointer.to_owned();
+    push_pointer(&mut pointer, key);
+    pointer
+}
+
+/// Two mappings as one, the inner one winning; mappings inside are merged likewise.
+pub(super) fn merged(outer: Json, inner: Json) -> Json {
+    match (outer, inner) {
+        (outer, Json::Null) => outer,
+        (Json::Object(mut outer), Json::Object(inner)) => {
+            for (key, value) in inner {
+                match outer.get_mut(&key) {
+                    Some(known) if known.is_object() && value.is_object() => {
+                        *known = merged(known.take(), value);
+                    }
+                    _ => {
+                        outer.insert(key, value);
+                    }
+                }
+            }
+            Json::Object(outer)
+        }
+        (_, inner) => inner,
+    }
+}
+
+/// `timeline[7].agentActions[1]` for `/timeline/7/agentActions/1`.
+pub(super) fn key_path(pointer: &str) -> String {
+    let mut path = String::new();
+    for token in pointer_steps(pointer) {
+        if !path.is_empty() && !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            path.push_str(&format!("[{token}]"));
+            continue;
+        }
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(&token);
+    }
+    path
 }

@@ -7,26 +7,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
 use super::entries::{BlocksInTime, TextsInTime};
-use super::loader::{Loader, child, merged};
-use super::normalise_entries::{self, ASSISTANT, THINK};
-use super::pieces::filled;
-use super::{normalise, normalise_call};
+use super::events::{Beside, EventReader, only};
+use super::pieces::{child, filled, item_pointer, merged};
 use crate::model::{
-    Response, ResponseElement, ResponseError, ServingCount, StopReason, StopReasons, ToolUse,
+    EventKind, Response, ResponseElement, ResponseError, ServingCount, StopReason, StopReasons,
+    ToolUse,
 };
 use crate::script::events::ANSWER_KEYS;
-use cuecard_source::Span;
 use cuecard_source::checked;
 use cuecard_source::decode::by_hand;
-use cuecard_source::diagnostic::{codes, did_you_mean};
-use cuecard_source::json::{Member, Node, NodeKind};
-use cuecard_source::reader::{Object, Reader, first_character, found};
+use cuecard_source::diagnostic::codes;
+use cuecard_source::json::Node;
+use cuecard_source::reader::{Object, Reader, found};
 use cuecard_source::value::{Json, cut};
 
 checked!(ResponseError);
-
-/// What may be an element of a response.
-pub(super) const ELEMENTS: [&str; 3] = ["think", "assistant", "error"];
 
 /// An element of a response, for the schema.
 #[derive(JsonSchema)]
@@ -57,109 +52,105 @@ pub(super) struct ElementForm {
     refusal: Option<Json>,
 }
 
-/// A response while its elements are read.
-pub(super) struct Draft {
-    /// What it is as a whole.
-    pub response: Response,
-    pub meta: Json,
-    /// Its parts in written order.
-    pub parts: Vec<Part>,
-    /// Calls that follow it, though they are written inside.
-    pub calls: Vec<Part>,
-}
-
 /// A part of a response.
-pub(super) struct Part {
-    /// The part in canonical form: an object with its key.
-    pub node: Node,
-    pub pointer: String,
-    pub span: Span,
-    pub kind: PartKind,
-}
-
-/// What a part of a response is.
-pub(super) enum PartKind {
+enum Part {
     Element(ResponseElement),
     /// A call and its `_meta`.
     Call(Box<ToolUse>, Json),
-    /// It is about the whole.
-    Whole,
 }
 
-impl Draft {
-    pub(super) fn new(meta: Json) -> Self {
-        Self {
-            response: Response::default(),
-            meta,
-            parts: Vec::new(),
-            calls: Vec::new(),
+impl EventReader<'_, '_> {
+    /// Reads the body of `llmResponse`, and the keys beside it that belong to it. Behind a call in it begins a response of
+    /// its own.
+    pub(super) fn response(&mut self, item: Object<'_>, body: Object<'_>, beside: Beside) {
+        let mut response = Response::default();
+        let mut meta = beside.meta;
+        self.settings(&mut response, item);
+        let mut parts: Vec<(Part, String, &Node)> = Vec::new();
+        for (idx, node) in body.node.as_array().unwrap_or_default().iter().enumerate() {
+            let pointer = item_pointer(self.reader, node, body.pointer, idx);
+            let element = Object {
+                node,
+                pointer: &pointer,
+            };
+            self.settings(&mut response, element);
+            meta = merged(meta, self.meta(element));
+            let part = self.part(element);
+            parts.extend(part.map(|(part, pointer)| (part, pointer, node)));
+        }
+        let is_call = |(part, ..): &(Part, String, &Node)| matches!(part, Part::Call(..));
+        let last_call = parts.iter().rposition(is_call);
+        // The refusal ends what the answer says, and behind the last of these calls it says more.
+        let mut refusal = last_call.and_then(|_| response.refusal.take());
+        let kind = EventKind::Response(response);
+        self.push(
+            kind,
+            item.pointer,
+            item.node.span,
+            meta.clone(),
+            beside.fault,
+        );
+        for (idx, (part, pointer, node)) in parts.into_iter().enumerate() {
+            let last = self.events.last_mut().map(|event| &mut event.kind);
+            let (kind, meta) = match (part, last) {
+                (Part::Element(element), Some(EventKind::Response(open))) => {
+                    open.elements.push(element);
+                    continue;
+                }
+                (Part::Element(element), _) => {
+                    let more = Response {
+                        elements: vec![element],
+                        refusal: refusal.take_if(|_| Some(idx) > last_call),
+                        continues: true,
+                        ..Response::default()
+                    };
+                    (EventKind::Response(more), meta.clone())
+                }
+                (Part::Call(tool, own), _) => (EventKind::ToolUse(*tool), own),
+            };
+            self.push(kind, &pointer, node.span, meta, None);
         }
     }
-}
 
-impl Part {
-    pub(super) fn is_error(&self) -> bool {
-        matches!(self.kind, PartKind::Element(ResponseElement::Error(_)))
+    /// Reads what an answer is as a whole, beside its event or in an element.
+    fn settings(&mut self, response: &mut Response, object: Object<'_>) {
+        let own = only(object.node, ANSWER_KEYS);
+        let own: Option<Settings> = match own.members() {
+            [] => None,
+            _ => self.reader.decode(&own, object.pointer, "`llmResponse`"),
+        };
+        let own = own.unwrap_or_default();
+        response.usage = merged(std::mem::take(&mut response.usage), own.usage);
+        response.stop_reason = own.stop_reason.or(response.stop_reason);
+        response.refusal = own.refusal.or(response.refusal.take());
     }
 
-    pub(super) fn is_call(&self) -> bool {
-        matches!(self.kind, PartKind::Call(..))
-    }
-}
-
-/// Reads the body of `llmResponse`, and the keys beside it that belong to it.
-pub(super) fn response(
-    loader: &mut Loader<'_>,
-    body: &Node,
-    pointer: &str,
-    item: Object<'_>,
-    meta: Json,
-) -> Draft {
-    let mut draft = Draft::new(meta);
-    settings(loader, &mut draft, item);
-    match &body.kind {
-        NodeKind::Array(items) => {
-            for (item, pointer) in loader.items(items, pointer) {
-                element(loader, &mut draft, item, &pointer, true);
+    /// Reads an element, or a call among them, with the pointer to it.
+    fn part(&mut self, element: Object<'_>) -> Option<(Part, String)> {
+        let key = element.node.members().first()?;
+        let at = child(element.pointer, &key.key);
+        match key.key.as_str() {
+            "agentToolUse" => {
+                let call = Object {
+                    node: &key.value,
+                    pointer: &at,
+                };
+                let (tool, meta) = self.call(call, "`agentToolUse`")?;
+                Some((Part::Call(Box::new(tool), meta), at))
             }
-        }
-        NodeKind::Object(members) if members.is_empty() => {}
-        NodeKind::Object(_) => {
-            loader.legacy(
-                codes::TIMELINE_FORM,
-                first_character(loader.source(), body.span),
-                pointer,
-                "expected a list of elements, found a mapping",
-                "write a list: `- think: …`, `- assistant: …`",
-            );
-            element(loader, &mut draft, body, pointer, false);
-        }
-        NodeKind::Null => {}
-        _ => {
-            let wanted = "a list of `think`, `assistant`, `agentToolUse` and `error`";
-            loader
-                .reader
-                .wrong_type(body, pointer, "`llmResponse`", wanted);
+            "think" | "assistant" | "error" => {
+                let decoded = self
+                    .reader
+                    .decode(element.node, element.pointer, "an element");
+                let element: ResponseElement = decoded?;
+                if let ResponseElement::Assistant(entries) = &element {
+                    self.include_media(entries.iter().map(|entry| &entry.value));
+                }
+                Some((Part::Element(element), at))
+            }
+            _ => None,
         }
     }
-    let is_element = |part: &Part| matches!(part.kind, PartKind::Element(_));
-    let end = draft.parts.iter().rposition(is_element);
-    for part in draft.parts.split_off(end.map_or(0, |end| end + 1)) {
-        if part.is_call() {
-            let message = "a call at the end of a response stands after it";
-            let key_span = part
-                .node
-                .members()
-                .first()
-                .map_or(part.span, |it| it.key_span);
-            moved(loader, key_span, &part.pointer, message);
-            draft.calls.push(part);
-        } else {
-            draft.parts.push(part);
-        }
-    }
-    draft.calls.sort_by_key(|call| call.span.start);
-    draft
 }
 
 /// What an answer is as a whole.
@@ -176,20 +167,6 @@ pub(super) struct Settings {
     /// The text with which the model refuses.
     #[serde(deserialize_with = "filled")]
     refusal: Option<String>,
-}
-
-/// Reads them beside an event or in an element.
-fn settings(loader: &mut Loader<'_>, draft: &mut Draft, object: Object<'_>) {
-    let mut own = object.node.clone();
-    if let NodeKind::Object(members) = &mut own.kind {
-        members.retain(|member| ANSWER_KEYS.contains(&member.key.as_str()));
-    }
-    let own: Option<Settings> = loader.decode(&own, object.pointer, "`llmResponse`");
-    let Some(own) = own else { return };
-    let response = &mut draft.response;
-    response.usage = merged(std::mem::take(&mut response.usage), own.usage);
-    response.stop_reason = own.stop_reason.or(response.stop_reason);
-    response.refusal = own.refusal.or(response.refusal.take());
 }
 
 /// Counts, each absent unless it is given.
@@ -250,10 +227,9 @@ impl<'de> Deserialize<'de> for StopReason {
                 let known = Self::from_word(text);
                 if known.is_none() {
                     let message = format!("`{}` is not a known stop reason", cut(text, 40));
-                    let near = did_you_mean(text, Self::all_words());
                     let code = codes::TIMELINE_ACP_STOP_REASON;
                     let found = reader.error_at(code, node.span, pointer, message);
-                    found.label = near.map(|word| format!("did you mean `{word}`?"));
+                    found.suggest(text, Self::all_words());
                     found.help = Some(
                     "use a stop reason of one of the APIs: `end_turn`, `max_tokens`, `refusal`, `stop_sequence`, \
                      `length`, `content_filter`, `SAFETY`, …"
@@ -264,156 +240,6 @@ impl<'de> Deserialize<'de> for StopReason {
             },
         )
     }
-}
-
-/// One element: a mapping with one key. A mapping of several counts as several, in written order.
-fn element(
-    loader: &mut Loader<'_>,
-    draft: &mut Draft,
-    node: &Node,
-    pointer: &str,
-    is_listed: bool,
-) {
-    if !loader.is_mapping(node, pointer, "an element of `llmResponse`") {
-        return;
-    }
-    let known = |member: &Member| {
-        ELEMENTS.contains(&member.key.as_str())
-            || [
-                "tool",
-                "agentToolUse",
-                "_meta",
-                "meta",
-                "usage",
-                "stopReason",
-                "refusal",
-            ]
-            .contains(&member.key.as_str())
-    };
-    let n_elements = node
-        .members()
-        .iter()
-        .filter(|member| ELEMENTS.contains(&member.key.as_str()))
-        .count();
-    if is_listed && n_elements > 1 {
-        loader.legacy(
-            codes::TIMELINE_FORM,
-            first_character(loader.source(), node.span),
-            pointer,
-            "an element has several parts: they are played in file order",
-            "write one element for each",
-        );
-    }
-    if node.members().is_empty() {
-        loader.invalid(node.span, pointer, "an element of `llmResponse` is empty");
-    }
-    for member in node.members() {
-        match known(member) {
-            true => part(loader, draft, member, pointer, node),
-            false => unknown(loader, member, &child(pointer, &member.key)),
-        }
-    }
-    let object = Object { node, pointer };
-    settings(loader, draft, object);
-    let renamed = loader.renamed(node, pointer, super::events::META);
-    let meta = loader.meta(Object {
-        node: &renamed,
-        pointer,
-    });
-    draft.meta = merged(std::mem::take(&mut draft.meta), meta);
-}
-
-/// A part of an element at `pointer`.
-fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, pointer: &str, whole: &Node) {
-    let value = &member.value;
-    let at = child(pointer, &member.key);
-    let what = format!("`{}`", member.key);
-    let shape = match member.key.as_str() {
-        "think" => Some(&THINK),
-        "assistant" => Some(&ASSISTANT),
-        "error" => None,
-        key @ ("tool" | "agentToolUse") => {
-            let is_inline = key == "tool";
-            let node = match is_inline {
-                true => {
-                    let message = "`tool` is not allowed inside a response";
-                    moved(loader, member.key_span, &at, message);
-                    normalise_call::inline(loader, value, &at)
-                }
-                false => normalise_call::written(loader, value, &at, &[]),
-            };
-            let Some(node) = node else { return };
-            let Some((tool, meta)) = loader.call(&node, &at, &what) else {
-                return;
-            };
-            let call = Part {
-                node: normalise::object("agentToolUse", member.key_span, node),
-                pointer: at,
-                span: whole.span,
-                kind: PartKind::Call(Box::new(tool), meta),
-            };
-            return match is_inline {
-                true => draft.calls.push(call),
-                false => draft.parts.push(call),
-            };
-        }
-        _ => {
-            return draft.parts.push(Part {
-                node: normalise::object(&member.key, member.key_span, value.clone()),
-                pointer: at,
-                span: value.span,
-                kind: PartKind::Whole,
-            });
-        }
-    };
-    let mut value = value.clone();
-    if let Some(shape) = shape {
-        normalise_entries::entries(loader, &mut value, &at, shape);
-    }
-    let span = value.span;
-    let node = normalise::object(&member.key, member.key_span, value);
-    let element: Option<ResponseElement> = loader.decode(&node, pointer, "an element");
-    if let Some(element) = element {
-        if let ResponseElement::Assistant(entries) = &element {
-            loader.note_media(entries.iter().map(|entry| &entry.value));
-        }
-        draft.parts.push(Part {
-            node,
-            pointer: at,
-            span,
-            kind: PartKind::Element(element),
-        });
-    }
-}
-
-/// A call that follows the response, though it is written inside.
-fn moved(loader: &mut Loader<'_>, span: Span, at: &str, message: &str) {
-    let modern = "write `- agentToolUse: …` as an event after the response";
-    loader.legacy(codes::TIMELINE_INLINE_TOOL, span, at, message, modern);
-}
-
-fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
-    let key = member.key.as_str();
-    let names = [
-        "think",
-        "assistant",
-        "agentToolUse",
-        "error",
-        "_meta",
-        "usage",
-        "stopReason",
-        "refusal",
-    ];
-    let label = did_you_mean(key, names);
-    let message = format!("unknown part `{}` in `llmResponse`", cut(key, 40));
-    let diagnostic = loader.error(codes::TIMELINE_SHAPE, member.key_span, at, message);
-    diagnostic.label = label.map(|name| format!("did you mean `{name}`?"));
-    diagnostic.help = Some(
-        match crate::model::vocabulary::AbstractTool::meant_by(key) {
-            Some(tool) => format!("write `- {}: …` as an event after the response", tool.name),
-            None => "its parts are `think`, `assistant`, `agentToolUse` and `error`".to_owned(),
-        },
-    );
 }
 
 impl ResponseError {
@@ -476,26 +302,4 @@ impl JsonSchema for ServingCount {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "always"}]})
     }
-}
-
-/// A top-level `think`, `assistant` or `error`: a response of its own, but for an answer right behind its thinking.
-pub(super) fn top_level(loader: &mut Loader<'_>, item: Object<'_>, meta: Json) -> Draft {
-    let (node, pointer) = (item.node, item.pointer);
-    let is_element = |member: &&Member| ELEMENTS.contains(&member.key.as_str());
-    let keys: Vec<&Member> = node.members().iter().filter(is_element).collect();
-    let mut draft = Draft::new(meta);
-    settings(loader, &mut draft, item);
-    if let Some(first) = keys.first() {
-        loader.legacy(
-            codes::TIMELINE_LEGACY_EVENT,
-            first.key_span,
-            &child(pointer, &first.key),
-            format!("`{}` is only allowed inside a response", first.key),
-            format!("write `- llmResponse: [{}: …]`", first.key),
-        );
-    }
-    for member in &keys {
-        part(loader, &mut draft, member, pointer, node);
-    }
-    draft
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::condition;
-use super::loader::child;
+use super::pieces::child;
 use super::symbols::{SymbolValue, Symbols};
 use cuecard_source::Span;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
@@ -32,14 +32,13 @@ pub struct SymbolUse {
 /// A tree without rules.
 pub(super) struct Resolved {
     pub root: Node,
-    /// Where items stand in the file, in lists into which rules put others.
-    pub written: HashMap<Span, String>,
     /// The configs of the rules that don't apply.
     pub untaken: Vec<Span>,
     pub uses: Vec<SymbolUse>,
 }
 
-/// Resolves the rules of a tree. With `toward`, the rule applies whose config is or holds that span.
+/// Resolves the rules of a tree. With `toward`, the rule applies whose config is or holds that span. The reader learns
+/// where items stand in the file, of lists into which rules put others.
 pub(super) fn resolve(
     reader: &mut Reader<'_>,
     root: &Node,
@@ -54,12 +53,21 @@ pub(super) fn resolve(
         untaken: Vec::new(),
         uses: Vec::new(),
     };
-    let root = resolver.node(root, "", false);
+    let root = match has_rules(root) {
+        true => resolver.node(root, "", false),
+        false => root.clone(),
+    };
+    let Resolver {
+        written,
+        untaken,
+        uses,
+        ..
+    } = resolver;
+    reader.moved = written.into();
     Resolved {
         root,
-        written: resolver.written,
-        untaken: resolver.untaken,
-        uses: resolver.uses,
+        untaken,
+        uses,
     }
 }
 
@@ -106,10 +114,7 @@ impl Resolver<'_, '_> {
             NodeKind::Object(members) => self.members(members, pointer, is_free),
             _ => return node.clone(),
         };
-        Node {
-            kind,
-            span: node.span,
-        }
+        kind.at(node.span)
     }
 
     fn items(&mut self, items: &[Node], pointer: &str, is_free: bool) -> Vec<Node> {
@@ -246,10 +251,9 @@ impl Resolver<'_, '_> {
             if !["when", "default", "config"].contains(&member.key.as_str()) {
                 let at = child(pointer, &member.key);
                 let message = format!("unknown key `{}` in a rule", cut(&member.key, 40));
-                let near = did_you_mean(&member.key, ["when", "default", "config"]);
                 self.reader
                     .error_at(code, member.key_span, &at, message)
-                    .label = near.map(|name| format!("did you mean `{name}`?"));
+                    .suggest(&member.key, ["when", "default", "config"]);
             }
         }
         let config = rule.get("config");
@@ -279,8 +283,7 @@ impl Resolver<'_, '_> {
             NodeKind::Bool(false) => {
                 let code = codes::TIMELINE_RULE_NEVER;
                 let message = "a rule with `default: false` never applies";
-                let diagnostic = self.reader.warning(code, node.span, message);
-                diagnostic.pointer = Some(pointer.to_owned());
+                let diagnostic = self.reader.warning_at(code, node.span, pointer, message);
                 diagnostic.help = Some("remove the rule, or write `default: true`".to_owned());
                 Some(Trigger::When(false))
             }
@@ -401,7 +404,7 @@ fn nested_configs(config: &Node, spans: &mut Vec<Span>) {
 }
 
 /// Lays members over others: mappings are merged, everything else is replaced.
-fn overlay(members: &mut Vec<Member>, over: Vec<Member>) {
+pub(super) fn overlay(members: &mut Vec<Member>, over: Vec<Member>) {
     let mut places: HashMap<String, usize> = members
         .iter()
         .enumerate()
@@ -418,10 +421,7 @@ fn overlay(members: &mut Vec<Member>, over: Vec<Member>) {
             (NodeKind::Object(inner), NodeKind::Object(over)) => overlay(inner, over),
             (_, kind) => {
                 known.key_span = member.key_span;
-                known.value = Node {
-                    kind,
-                    span: member.value.span,
-                };
+                known.value = kind.at(member.value.span);
             }
         }
     }

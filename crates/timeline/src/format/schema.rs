@@ -5,11 +5,10 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde_json::{Map, json};
 
-use super::events::WRAPPERS;
-use super::read::Root;
+use super::normalise::WRAPPERS;
 use super::response::{ElementForm, Settings};
 use crate::model::vocabulary::{AbstractTool, TOOLS};
-use crate::model::{EventKind, Fault, ToolUse, UserTarget};
+use crate::model::{EventKind, Fault, Timeline, ToolUse, UserTarget};
 use crate::script::events::{ANSWER_KEYS, CALL_KEYS, EVENTS};
 use cuecard_source::decode::schema_of;
 use cuecard_source::value::Json;
@@ -18,7 +17,7 @@ use cuecard_source::value::Json;
 /// mapping, so that nothing which a rule may give is required.
 pub fn schema() -> Json {
     let mut definitions = Map::new();
-    derive::<Root>(&mut definitions, "timeline");
+    derive::<Timeline>(&mut definitions, "timeline");
     let root = definitions.shift_remove("timeline").unwrap_or_default();
     let mut document = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -155,7 +154,7 @@ pub(super) fn keys_of(event: &str) -> Vec<String> {
         LazyLock::new(|| (schema_of::<EventKind>(), bodies()));
     let (schema, bodies) = &*KEYS;
     if event == "llmResponse" {
-        return super::response::ELEMENTS.map(str::to_owned).to_vec();
+        return super::normalise::ELEMENTS.map(str::to_owned).to_vec();
     }
     let body = &bodies[event];
     // Of what may also be a word, or of entries of a list.
@@ -249,8 +248,8 @@ fn one(key: &str, body: &Json, beside: &[(&str, Json)]) -> Json {
 
 /// The body of a shorthand: the tool's arguments, and keys of the call.
 fn arguments(tool: &AbstractTool) -> Json {
-    let names = tool.arguments.iter().map(|argument| argument.name);
-    let properties: Map<String, Json> = names.map(|name| (name.to_owned(), json!({}))).collect();
+    let names = tool.arguments().map(|name| (name.to_owned(), json!({})));
+    let properties: Map<String, Json> = names.collect();
     json!({"type": "object", "properties": properties})
 }
 

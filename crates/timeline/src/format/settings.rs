@@ -1,23 +1,19 @@
 //! What stands beside the timeline: terminal, workspace, program, services, expectations.
 
-use std::collections::BTreeMap;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use super::loader::Loader;
-use super::pieces::{filled, invalid, name_of, pairs};
+use super::pieces::{filled, invalid, name_of};
 use crate::model::{
-    ArtifactPattern, IncludePurpose, Repository, RepositoryMode, SeedFile, ServerSettings,
-    SideCall, TerminalChoice, TimelineExpectations,
+    ArtifactPattern, Repository, RepositoryMode, SeedFile, ServerSettings, SideCall,
+    TimelineExpectations,
 };
 use cuecard_source::decode::by_hand;
 use cuecard_source::diagnostic::codes;
-use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::json::Node;
 use cuecard_source::reader::{Object, Reader};
-use cuecard_source::value::Json;
 use cuecard_source::{Span, checked};
 
 checked!(
@@ -29,35 +25,6 @@ checked!(
     TimelineExpectations,
 );
 
-pub(super) fn terminal(loader: &mut Loader<'_>, root: Object<'_>) -> Option<TerminalChoice> {
-    let node = loader.reader.get(root, "terminalRef")?;
-    let pointer = root.child_pointer("terminalRef");
-    match &node.kind {
-        NodeKind::String(text) => {
-            let purpose = IncludePurpose::Terminal;
-            let path = loader.include(text, node.span, &pointer, purpose)?;
-            Some(TerminalChoice::File(path))
-        }
-        NodeKind::Object(_) => {
-            if !loader.compat.inline_terminal {
-                let code = codes::TIMELINE_FORM;
-                let message = "inline terminal configuration: expected a path";
-                let modern =
-                    "move it to a file next to the timeline, or set compat.allowInlineTerminal";
-                loader.legacy(code, node.span, &pointer, message, modern);
-            }
-            let config = super::terminal::inline(&mut loader.reader, node, &pointer)?;
-            Some(TerminalChoice::Inline(Box::new(config)))
-        }
-        _ => {
-            loader
-                .reader
-                .wrong_type(node, &pointer, "`terminalRef`", "a path");
-            None
-        }
-    }
-}
-
 impl Repository {
     fn check(&mut self, reader: &mut Reader<'_>, object: Object<'_>) {
         if self.mode == Some(RepositoryMode::Git) {
@@ -68,8 +35,8 @@ impl Repository {
         for key in ["url", "rev"] {
             if let Some(node) = reader.get(object, key) {
                 let message = format!("`{key}` requires `mode: git`");
-                let found = reader.warning(codes::TIMELINE_UNKNOWN, node.span, message);
-                found.pointer = Some(object.child_pointer(key));
+                let at = object.child_pointer(key);
+                reader.warning_at(codes::TIMELINE_UNKNOWN, node.span, &at, message);
             }
         }
     }
@@ -135,21 +102,6 @@ fn base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Erro
         }
         bytes.ok()
     })
-}
-
-/// The program under test.
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub(super) struct Program {
-    /// Primary command.
-    #[serde(rename = "cmd", deserialize_with = "filled")]
-    pub command: Option<String>,
-    /// Arguments, passed as they stand.
-    pub flags: Vec<String>,
-    /// Environment variables.
-    #[serde(deserialize_with = "pairs")]
-    #[schemars(with = "BTreeMap<String, Json>")]
-    pub env: Vec<(String, String)>,
 }
 
 impl ServerSettings {

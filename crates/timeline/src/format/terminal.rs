@@ -6,8 +6,7 @@ use serde::{Deserialize, Deserializer};
 use super::parse;
 use super::pieces::invalid;
 use crate::model::{BuiltIn, Normalize, Replacement, TerminalConfig};
-use cuecard_source::decode::schema_document;
-use cuecard_source::decode::schema_of;
+use cuecard_source::decode::{by_hand, schema_document, schema_of};
 use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_source::document::{place_of, read_document};
 use cuecard_source::json::Node;
@@ -159,16 +158,12 @@ fn tree(source: &SourceFile) -> Result<Tree, Vec<Diagnostic>> {
 }
 
 /// Reads the config that stands in a timeline.
-pub(super) fn inline(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    pointer: &str,
-) -> Option<TerminalConfig> {
-    let mut own = Reader::new(reader.source, &FORMAT);
-    own.set_yaml(reader.doubts_in(node.span).to_vec());
-    let config = own.decode(node, pointer, WHAT);
-    reader.diagnostics.append(&mut own.diagnostics);
-    config
+pub(crate) fn inline_terminal<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Box<TerminalConfig>, D::Error> {
+    by_hand(deserializer, None, |reader, node, pointer| {
+        reader.with_format(&FORMAT, |reader| reader.decode(node, pointer, WHAT))
+    })
 }
 
 #[cfg(test)]

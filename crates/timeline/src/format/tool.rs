@@ -49,7 +49,7 @@ fn result(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Expecte
             }
             ExpectedResult::Contains(text.to_owned())
         }
-        "regex" => ExpectedResult::Regex(pattern_of(reader, &only.value, &at, "`regex`")?),
+        "regex" => ExpectedResult::Regex(pattern_of(reader, &only.value, &at)?),
         "json" => ExpectedResult::Json(only.value.to_value()),
         _ => ExpectedResult::Value(node.to_value()),
     })

@@ -25,7 +25,8 @@ pub struct Block {
 }
 
 /// The kinds of blocks.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum BlockKind {
     /// Plain text, never empty.
     Text(String),
@@ -75,15 +76,7 @@ pub enum BlockKind {
 impl BlockKind {
     /// The word for it in files: `text`, `image`, ….
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Text(_) => "text",
-            Self::Image(_) => "image",
-            Self::Audio(_) => "audio",
-            Self::Resource { .. } => "resource",
-            Self::ResourceLink { .. } => "resource_link",
-            Self::Diff { .. } => "diff",
-            Self::Plan(_) => "plan",
-        }
+        self.into()
     }
 }
 

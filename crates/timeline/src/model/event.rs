@@ -11,8 +11,8 @@ use super::fault::Fault;
 use super::stop_reason::StopReasons;
 use super::tool_use::ToolUse;
 use crate::format::{
-    AssertForm, FileChecks, FileReads, InitializeForm, InputsInTime, PermissionForm, absolute_text,
-    blocks_in_time, file_checks, file_reads, filled, headers, included_path, inputs_in_time, level,
+    AssertForm, FileChecks, FileReads, InitializeForm, InputsInTime, PermissionForm, absolute,
+    blocks_in_time, file_checks, file_reads, filled, headers, included_path, inputs_in_time,
     object, pairs, plan_entries, prompt_response, status_code, texts, texts_in_time, time,
     workspace_path,
 };
@@ -35,14 +35,17 @@ pub struct TimelineEvent {
 }
 
 /// What an event asks.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase")]
 pub enum EventKind {
     /// `llmResponse`.
     #[serde(skip)]
+    #[strum(serialize = "llmResponse")]
     Response(Response),
     /// A call of a tool by the agent.
     #[serde(rename = "agentToolUse")]
+    #[strum(serialize = "agentToolUse")]
     ToolUse(ToolUse),
     /// The agent changes a file.
     AgentEdits(AgentEdits),
@@ -56,6 +59,7 @@ pub enum EventKind {
     ),
     /// The agent asks for permission.
     #[serde(rename = "agentPermissionRequest")]
+    #[strum(serialize = "agentPermissionRequest")]
     PermissionRequest(#[schemars(with = "PermissionForm")] PermissionRequest),
     /// A notification of an extension.
     Notify(Notify),
@@ -144,32 +148,7 @@ impl EventKind {
 
     /// The key it is written with; a tool call's is `agentToolUse`.
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Response(_) => "llmResponse",
-            Self::ToolUse(_) => "agentToolUse",
-            Self::AgentEdits(_) => "agentEdits",
-            Self::AgentPlan(_) => "agentPlan",
-            Self::AgentFileReads(_) => "agentFileReads",
-            Self::PermissionRequest(_) => "agentPermissionRequest",
-            Self::Notify(_) => "notify",
-            Self::UserInputs(_) => "userInputs",
-            Self::UserEdits { .. } => "userEdits",
-            Self::UserCommand(_) => "userCommand",
-            Self::UserCancelSession { .. } => "userCancelSession",
-            Self::ApplyPatch(_) => "applyPatch",
-            Self::Initialize(_) => "initialize",
-            Self::Authenticate(_) => "authenticate",
-            Self::SetMode { .. } => "setMode",
-            Self::SetModel { .. } => "setModel",
-            Self::SessionStart(_) => "sessionStart",
-            Self::BaseTimeDelta(_) => "baseTimeDelta",
-            Self::Assert(_) => "assert",
-            Self::Screenshot(_) => "screenshot",
-            Self::Log(_) => "log",
-            Self::Status(_) => "status",
-            Self::Complete => "complete",
-            Self::Merge => "merge",
-        }
+        self.into()
     }
 }
 
@@ -329,7 +308,7 @@ pub(super) fn yes() -> bool {
 #[serde(remote = "Self", rename_all = "camelCase")]
 pub struct FileRead {
     /// The file, absolute.
-    #[serde(deserialize_with = "absolute_text")]
+    #[serde(deserialize_with = "absolute")]
     pub path: String,
     /// What the client should answer.
     pub expected_content: Option<String>,
@@ -572,15 +551,30 @@ pub struct SessionStart {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct LogLine {
     /// How important it is (default: info).
-    #[serde(default = "default_level", deserialize_with = "level")]
-    #[schemars(with = "crate::format::LogLevel")]
-    pub level: String,
+    #[serde(default = "default_level")]
+    pub level: LogLevel,
     /// The message.
     pub message: String,
 }
 
-fn default_level() -> String {
-    "info".to_owned()
+fn default_level() -> LogLevel {
+    LogLevel::Info
+}
+
+words! {
+    /// How important a line of the log is.
+    pub enum LogLevel {
+        /// For those who look for a mistake.
+        Debug = "debug",
+        /// What happens.
+        Info = "info",
+        /// What may be wrong.
+        Warn = "warn",
+        /// The same.
+        Warning = "warning",
+        /// What is wrong.
+        Error = "error",
+    }
 }
 
 words! {

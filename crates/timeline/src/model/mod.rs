@@ -17,16 +17,17 @@ pub use asserts::{FileText, LocatedCheck, TimelineCheck};
 pub use content::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus};
 pub use event::{
     AgentEdits, AgentPlan, ApplyPatch, Authenticate, CommandExpectation, Entry, EventKind,
-    FileRead, Initialize, LogLine, Notify, PermissionDecision, PermissionKind, PermissionOption,
-    PermissionRequest, Response, ResponseElement, ResponseError, ServingCount, SessionStart,
-    SessionStatus, TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget, When,
+    FileRead, Initialize, LogLevel, LogLine, Notify, PermissionDecision, PermissionKind,
+    PermissionOption, PermissionRequest, Response, ResponseElement, ResponseError, ServingCount,
+    SessionStart, SessionStatus, TimelineAssert, TimelineEvent, UserCommand, UserInput, UserTarget,
+    When,
 };
 pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
 pub use request::{ApiName, JsonTest, NameGlob, RequestCheck, RequestMatch, TextTest};
 pub use settings::{
-    AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, OnRepeat, Repository,
-    RepositoryMode, SeedFile, SendThinking, ServerMode, ServerSettings, SideCall, TerminalChoice,
-    TimelineExpectations,
+    AcpSettings, ApiStyle, ArtifactPattern, Compat, McpServer, McpTransport, OnRepeat, Program,
+    Repository, RepositoryMode, SeedFile, SendThinking, ServerMode, ServerSettings, SideCall,
+    TerminalChoice, TimelineExpectations,
 };
 pub use stop_reason::{StopReason, StopReasons};
 pub use terminal::{
@@ -39,48 +40,64 @@ pub use tool_use::{
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::format::{filled, name, read_apart};
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
 
 /// A timeline scenario after reading: valid, flat, with spans back into its text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+#[schemars(extend("required" = ["name", "timeline"]))]
 pub struct Timeline {
     /// The text it was read from.
+    #[serde(skip)]
     pub source: SourceFile,
-    /// `name`.
+    /// Name of the timeline.
+    #[serde(deserialize_with = "name")]
+    #[schemars(length(min = 1))]
     pub name: String,
     /// Where the name stands.
+    #[serde(skip)]
     pub name_span: Span,
-    /// `description`: for people.
+    /// What it is for, for people.
     pub description: Option<String>,
-    /// `tags`.
+    /// Words to choose timelines by.
     pub tags: Vec<String>,
-    /// `initialPrompt`: the last fallback of the effective prompt, never sent by itself.
-    pub initial_prompt: Option<String>,
-    /// `terminalRef`.
+    /// Path of a terminal configuration.
+    #[serde(rename = "terminalRef")]
+    #[schemars(with = "Json", extend("type" = ["string", "object"]))]
     pub terminal: Option<TerminalChoice>,
-    /// `repo`.
+    /// Older forms that need no warning.
+    pub compat: Compat,
+    /// The workspace that the agent starts in.
+    #[serde(rename = "repo")]
     pub repository: Option<Repository>,
-    /// `ah.cmd`: the primary command of the program under test.
-    pub command: Option<String>,
-    /// `ah.flags`: passed as they stand.
-    pub flags: Vec<String>,
-    /// `ah.env`, in order.
-    pub env: Vec<(String, String)>,
-    /// `server`.
+    /// The program under test.
+    #[serde(rename = "ah")]
+    pub program: Program,
+    /// How the stand-ins for services behave.
     pub server: ServerSettings,
-    /// `match`: what a request must be like, beside its prompt, to choose it.
+    /// What a request to a model must be like, beside its prompt, to choose the timeline.
+    #[serde(rename = "match")]
     pub request_match: Option<RequestMatch>,
-    /// `acp`.
+    /// How the stand-in for an ACP agent behaves.
     pub acp: AcpSettings,
-    /// `timeline`, flattened.
+    /// What happens, in order.
+    #[serde(rename = "timeline", deserialize_with = "read_apart")]
+    #[schemars(with = "Json")]
     pub events: Vec<TimelineEvent>,
-    /// `expect`.
+    /// What holds after the run.
+    #[serde(rename = "expect")]
     pub expectations: TimelineExpectations,
+    /// Legacy: what the timeline is chosen by if it has no userInputs.
+    #[serde(deserialize_with = "filled")]
+    pub initial_prompt: Option<String>,
     /// Files that it refers to, for the reader of files to look at.
+    #[serde(skip)]
     pub included_files: Vec<IncludedFile>,
-    /// Keys at the top that mean nothing here, as written: kept, never evaluated.
-    pub unknown: Vec<(String, Json)>,
 }
 
 /// A file that a timeline refers to, relative to the timeline's folder.

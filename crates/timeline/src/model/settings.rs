@@ -9,20 +9,50 @@ use serde::Deserialize;
 
 use super::terminal::TerminalConfig;
 use crate::format::{
-    absolute, capabilities, commit, contents, filled, headers, included_path, object, objects,
-    pattern, workspace_path,
+    absolute_path, capabilities, commit, contents, filled, headers, included_path, inline_terminal,
+    object, objects, pairs, pattern, workspace_path,
 };
 use cuecard_source::Span;
 use cuecard_source::decode::Spanned;
 use cuecard_source::value::Json;
 
 /// `terminalRef`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename = "$Kind")]
 pub enum TerminalChoice {
     /// A file, relative to the scenario's folder.
-    File(PathBuf),
+    #[serde(rename = "string")]
+    File(#[serde(deserialize_with = "included_path")] PathBuf),
     /// The configuration itself.
-    Inline(Box<TerminalConfig>),
+    #[serde(rename = "object")]
+    Inline(#[serde(deserialize_with = "inline_terminal")] Box<TerminalConfig>),
+}
+
+/// Older forms that need no warning.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Compat {
+    /// Whether `terminalRef` may be a mapping.
+    #[serde(rename = "allowInlineTerminal")]
+    pub inline_terminal: bool,
+    /// Whether events may be written with `type`.
+    #[serde(rename = "allowTypeSteps")]
+    pub type_steps: bool,
+}
+
+/// The program under test.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Program {
+    /// Primary command.
+    #[serde(rename = "cmd", deserialize_with = "filled")]
+    pub command: Option<String>,
+    /// Arguments, passed as they stand.
+    pub flags: Vec<String>,
+    /// Environment variables.
+    #[serde(deserialize_with = "pairs")]
+    #[schemars(with = "BTreeMap<String, Json>")]
+    pub env: Vec<(String, String)>,
 }
 
 /// The workspace that the agent starts in.
@@ -230,7 +260,7 @@ pub struct AcpSettings {
     #[schemars(with = "crate::format::Capabilities")]
     pub capabilities: Json,
     /// Working directory of the session, absolute.
-    #[serde(deserialize_with = "absolute")]
+    #[serde(deserialize_with = "absolute_path")]
     pub cwd: Option<PathBuf>,
     /// MCP servers of the session.
     #[serde(rename = "mcpServers")]

@@ -1,21 +1,14 @@
 //! The one table of abstract tools: what a timeline's agent can call, whatever the real agent names it.
 
-/// An argument of an abstract tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ToolArgument {
-    /// Its name.
-    pub name: &'static str,
-    /// Whether the tool needs it.
-    pub required: bool,
-}
-
 /// An abstract tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AbstractTool {
     /// Its name: `runCmd`.
     pub name: &'static str,
-    /// Its arguments, required ones first.
-    pub arguments: &'static [ToolArgument],
+    /// The arguments that it needs.
+    pub required: &'static [&'static str],
+    /// Its other arguments.
+    pub optional: &'static [&'static str],
     /// The kind of call it is for an editor: `read`, `edit`, `search`, `execute`, `fetch`, `think`,
     /// `switch_mode` or `other`.
     pub kind: &'static str,
@@ -25,90 +18,71 @@ pub struct AbstractTool {
     pub agent_names: &'static [&'static str],
 }
 
-const fn required(name: &'static str) -> ToolArgument {
-    ToolArgument {
-        name,
-        required: true,
-    }
-}
-
-const fn optional(name: &'static str) -> ToolArgument {
-    ToolArgument {
-        name,
-        required: false,
-    }
-}
-
 /// Every abstract tool.
 pub const TOOLS: &[AbstractTool] = &[
     AbstractTool {
         name: "runCmd",
-        arguments: &[
-            required("cmd"),
-            optional("cwd"),
-            optional("timeout"),
-            optional("description"),
-            optional("run_in_background"),
-        ],
+        required: &["cmd"],
+        optional: &["cwd", "timeout", "description", "run_in_background"],
         kind: "execute",
         aliases: &["run_cmd", "run_command", "runCommand"],
         agent_names: &["Bash"],
     },
     AbstractTool {
         name: "readFile",
-        arguments: &[
-            required("path"),
-            optional("encoding"),
-            optional("offset"),
-            optional("limit"),
-        ],
+        required: &["path"],
+        optional: &["encoding", "offset", "limit"],
         kind: "read",
         aliases: &["read_file"],
         agent_names: &["Read"],
     },
     AbstractTool {
         name: "writeFile",
-        arguments: &[required("path"), required("content")],
+        required: &["path", "content"],
+        optional: &[],
         kind: "edit",
         aliases: &["write_file"],
         agent_names: &["Write"],
     },
     AbstractTool {
         name: "editFile",
-        arguments: EDIT,
+        required: EDIT,
+        optional: &["replace_all"],
         kind: "edit",
         aliases: &["edit_file"],
         agent_names: &["Edit"],
     },
     AbstractTool {
         name: "appendFile",
-        arguments: &[required("path"), required("content")],
+        required: &["path", "content"],
+        optional: &[],
         kind: "edit",
         aliases: &["append_file"],
         agent_names: &[],
     },
     AbstractTool {
         name: "replaceInFile",
-        arguments: EDIT,
+        required: EDIT,
+        optional: &["replace_all"],
         kind: "edit",
         aliases: &["replace_in_file"],
         agent_names: &[],
     },
     AbstractTool {
         name: "grep",
-        arguments: &[
-            required("pattern"),
-            optional("path"),
-            optional("glob"),
-            optional("output_mode"),
-            optional("-A"),
-            optional("-B"),
-            optional("-C"),
-            optional("-n"),
-            optional("-i"),
-            optional("type"),
-            optional("head_limit"),
-            optional("multiline"),
+        required: &["pattern"],
+        optional: &[
+            "path",
+            "glob",
+            "output_mode",
+            "-A",
+            "-B",
+            "-C",
+            "-n",
+            "-i",
+            "type",
+            "head_limit",
+            "multiline",
         ],
         kind: "search",
         aliases: &[],
@@ -116,114 +90,103 @@ pub const TOOLS: &[AbstractTool] = &[
     },
     AbstractTool {
         name: "listDir",
-        arguments: &[required("path"), optional("recursive"), optional("pattern")],
+        required: &["path"],
+        optional: &["recursive", "pattern"],
         kind: "search",
         aliases: &["list_dir"],
         agent_names: &["Glob"],
     },
     AbstractTool {
         name: "find",
-        arguments: &[required("path"), optional("name"), optional("type")],
+        required: &["path"],
+        optional: &["name", "type"],
         kind: "search",
         aliases: &[],
         agent_names: &[],
     },
     AbstractTool {
         name: "sed",
-        arguments: &[
-            required("expression"),
-            required("path"),
-            optional("inplace"),
-        ],
+        required: &["expression", "path"],
+        optional: &["inplace"],
         kind: "search",
         aliases: &[],
         agent_names: &[],
     },
     AbstractTool {
         name: "task",
-        arguments: &[
-            required("description"),
-            required("prompt"),
-            required("subagent_type"),
-        ],
+        required: &["description", "prompt", "subagent_type"],
+        optional: &[],
         kind: "think",
         aliases: &[],
         agent_names: &["Task"],
     },
     AbstractTool {
         name: "webFetch",
-        arguments: &[required("url"), required("prompt")],
+        required: &["url", "prompt"],
+        optional: &[],
         kind: "fetch",
         aliases: &["web_fetch"],
         agent_names: &["WebFetch"],
     },
     AbstractTool {
         name: "webSearch",
-        arguments: &[
-            required("query"),
-            optional("allowed_domains"),
-            optional("blocked_domains"),
-        ],
+        required: &["query"],
+        optional: &["allowed_domains", "blocked_domains"],
         kind: "search",
         aliases: &["web_search"],
         agent_names: &["WebSearch"],
     },
     AbstractTool {
         name: "todoWrite",
-        arguments: &[required("todos")],
+        required: &["todos"],
+        optional: &[],
         kind: "think",
         aliases: &["todo_write"],
         agent_names: &["TodoWrite"],
     },
     AbstractTool {
         name: "notebookEdit",
-        arguments: &[
-            required("notebook_path"),
-            required("new_source"),
-            optional("cell_id"),
-            optional("cell_type"),
-            optional("edit_mode"),
-        ],
+        required: &["notebook_path", "new_source"],
+        optional: &["cell_id", "cell_type", "edit_mode"],
         kind: "edit",
         aliases: &["notebook_edit"],
         agent_names: &["NotebookEdit"],
     },
     AbstractTool {
         name: "exitPlanMode",
-        arguments: &[required("plan")],
+        required: &["plan"],
+        optional: &[],
         kind: "switch_mode",
         aliases: &["exit_plan_mode"],
         agent_names: &["ExitPlanMode"],
     },
     AbstractTool {
         name: "bashOutput",
-        arguments: &[required("bash_id"), optional("filter")],
+        required: &["bash_id"],
+        optional: &["filter"],
         kind: "read",
         aliases: &["bash_output"],
         agent_names: &["BashOutput"],
     },
     AbstractTool {
         name: "killShell",
-        arguments: &[required("shell_id")],
+        required: &["shell_id"],
+        optional: &[],
         kind: "execute",
         aliases: &["kill_shell"],
         agent_names: &["KillShell"],
     },
     AbstractTool {
         name: "slashCommand",
-        arguments: &[required("command")],
+        required: &["command"],
+        optional: &[],
         kind: "execute",
         aliases: &["slash_command"],
         agent_names: &["SlashCommand"],
     },
 ];
 
-const EDIT: &[ToolArgument] = &[
-    required("path"),
-    required("old_string"),
-    required("new_string"),
-    optional("replace_all"),
-];
+const EDIT: &[&str] = &["path", "old_string", "new_string"];
 
 /// Other spellings of arguments, and the argument; each counts only where the tool has that.
 pub const ARGUMENT_ALIASES: &[(&str, &str)] = &[
@@ -249,9 +212,14 @@ impl AbstractTool {
         })
     }
 
+    /// The names of its arguments, required ones first.
+    pub fn arguments(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.required.iter().chain(self.optional).copied()
+    }
+
     /// Whether it has an argument of this name.
     pub fn has_argument(&self, name: &str) -> bool {
-        self.arguments.iter().any(|argument| argument.name == name)
+        self.arguments().any(|argument| argument == name)
     }
 
     /// The argument that this key stands for, if it is another spelling of one that the tool has.

@@ -79,7 +79,7 @@ fn unknown_arguments(
             cut(name, 60),
             tool.name
         );
-        let known = tool.arguments.iter().map(|argument| argument.name);
+        let known = tool.arguments();
         let found = problem(source, message);
         match did_you_mean(name, known.clone()) {
             Some(name) => found.with_help(format!("did you mean `{name}`?")),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::model::{
-    AcpSettings, AgentEdits, Block, BlockKind, Entry, EventKind, ExpectedResult, Response,
-    ResponseElement, ResponseError, ServerSettings, ServingCount, SessionStart, StopReasons,
-    Timeline, TimelineAssert, TimelineEvent, TimelineExpectations, ToolExecution,
-    ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse, UserInput, When,
+    AgentEdits, Block, BlockKind, Entry, EventKind, ExpectedResult, Response, ResponseElement,
+    ResponseError, ServingCount, SessionStart, StopReasons, Timeline, TimelineAssert,
+    TimelineEvent, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
+    UserInput, When,
 };
 use cuecard_source::value::Json;
 use cuecard_source::{SourceFile, Span};
@@ -25,18 +25,6 @@ pub(super) fn timeline(events: Vec<EventKind>) -> Timeline {
     Timeline {
         source: SourceFile::new("test.yaml", line.repeat(events.len())),
         name: "test".into(),
-        name_span: Span::default(),
-        description: None,
-        tags: Vec::new(),
-        initial_prompt: None,
-        terminal: None,
-        repository: None,
-        command: None,
-        flags: Vec::new(),
-        env: Vec::new(),
-        server: ServerSettings::default(),
-        request_match: None,
-        acp: AcpSettings::default(),
         events: events
             .into_iter()
             .enumerate()
@@ -48,9 +36,7 @@ pub(super) fn timeline(events: Vec<EventKind>) -> Timeline {
                 fault: None,
             })
             .collect(),
-        expectations: TimelineExpectations::default(),
-        included_files: Vec::new(),
-        unknown: Vec::new(),
+        ..Timeline::default()
     }
 }
 

@@ -10,8 +10,8 @@ use super::testing::{
 };
 use super::turns::{CompiledTurns, Turn, TurnElement, Turns};
 use crate::model::{
-    AgentPlan, Block, BlockKind, Entry, EventKind, LogLine, ResponseElement, ServingCount,
-    SessionStatus, Timeline, ToolStatus, UserTarget,
+    AgentPlan, Block, BlockKind, Entry, EventKind, LogLevel, LogLine, ResponseElement,
+    ServingCount, SessionStatus, Timeline, ToolStatus, UserTarget,
 };
 use cuecard_source::Span;
 use cuecard_source::value::Json;
@@ -72,7 +72,7 @@ fn bash(id: &str) -> EventKind {
 
 fn log() -> EventKind {
     EventKind::Log(LogLine {
-        level: "info".into(),
+        level: LogLevel::Info,
         message: "x".into(),
     })
 }

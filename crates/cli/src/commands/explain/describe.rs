@@ -159,8 +159,8 @@ fn block(block: &Block) -> String {
 /// The tool with the argument that says most, which the vocabulary has first.
 fn tool_use(call: &ToolUse) -> String {
     let first = AbstractTool::named(&call.tool)
-        .and_then(|tool| tool.arguments.first())
-        .and_then(|argument| call.args.get(argument.name))
+        .and_then(|tool| tool.arguments().next())
+        .and_then(|argument| call.args.get(argument))
         .map(|value| format!(" {}", line(&as_text(value))));
     let status = match call.status {
         ToolStatus::Ok => "",

@@ -93,6 +93,7 @@ fn findings_about_events() {
         ("- merge: false", "T-LOAD-09", Warning, "false"),
         ("- userCommand: {args: [a]}", "T-LOAD-13", Warning, "[a]"),
         ("- log: a\n  extra: b", "T-LOAD-05", Warning, "extra"),
+        ("- log: a\n  target: b", "T-LOAD-05", Warning, "target"),
         (
             "- agentEdits: {linesAdded: 1, path: a}\n  description: b",
             "T-LOAD-05",

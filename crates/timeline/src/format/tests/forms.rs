@@ -135,6 +135,11 @@ const EVENTS: &[Pair] = &[
         "- llmResponse: [{assistant: [[1, a]]}, {agentToolUse: {toolName: runCmd, args: {cmd: ls}, result: r, status: ok}}]",
         &["T-LOAD-11"],
     ),
+    pair(
+        "- agentActions:\n    - llmResponse: [{think: [[1, a]]}]\n- llmResponse: [{assistant: [[2, b]]}]",
+        "- agentActions:\n    - think: [[1, a]]\n- assistant: [[2, b]]",
+        &["T-LOAD-10", "T-LOAD-10"],
+    ),
     // Entries.
     pair(
         "- llmResponse: [{assistant: [[0, hello]]}]",

@@ -144,9 +144,9 @@ impl KnownNames {
             names.insert(normal(alias));
         }
         for tool in TOOLS {
-            for argument in tool.arguments {
-                let names = arguments.entry(argument.name.to_owned()).or_default();
-                names.insert(normal(argument.name));
+            for argument in tool.arguments() {
+                let names = arguments.entry(argument.to_owned()).or_default();
+                names.insert(normal(argument));
             }
             let forms = profiles
                 .iter()
@@ -184,28 +184,24 @@ impl KnownNames {
         let schema = native.schema().unwrap_or(&Json::Null);
         let properties = schema["properties"].as_object();
         let names = || properties.into_iter().flat_map(|known| known.keys());
-        for argument in tool.arguments {
+        for argument in tool.arguments() {
             // `-A` and `A` are two names.
             let is_known = |name: &&String| {
-                !argument.name.starts_with('-')
-                    && self.arguments[argument.name].contains(&normal(name))
+                !argument.starts_with('-') && self.arguments[argument].contains(&normal(name))
             };
             let is_free = |name: &&String| draft.arguments.iter().all(|(_, taken)| taken != *name);
-            let same = names().find(|name| name.as_str() == argument.name);
+            let same = names().find(|name| name.as_str() == argument);
             if let Some(name) = same.or_else(|| names().filter(is_free).find(is_known)) {
-                draft.arguments.push((argument.name, name.clone()));
-            } else if argument.required {
-                let lacking = format!("no parameter accepts `{}`", argument.name);
+                draft.arguments.push((argument, name.clone()));
+            } else if tool.required.contains(&argument) {
+                let lacking = format!("no parameter accepts `{argument}`");
                 draft.lacks.push(lacking);
             }
         }
         let required = schema["required"].as_array().into_iter().flatten();
         for name in required.filter_map(Json::as_str) {
             let stands_for = draft.arguments.iter().find(|(_, native)| native == name);
-            let is_always_there = |argument: &str| {
-                let mut required = tool.arguments.iter().filter(|it| it.required);
-                required.any(|it| it.name == argument)
-            };
+            let is_always_there = |argument: &str| tool.required.contains(&argument);
             draft.lacks.extend(match stands_for {
                 None => Some(format!(
                     "it needs `{name}`, which has no counterpart: provide it with `fixed` or `texts`"
