@@ -16,7 +16,7 @@ use cuecard_source::diagnostic::{Code, codes};
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::reader::{Object, Reader};
 use cuecard_source::value::{Json, cut};
-use cuecard_source::{Edit, Part, Span};
+use cuecard_source::{Edit, Span};
 
 pub(super) use items::WRAPPERS;
 pub(super) use response::ELEMENTS;
@@ -169,10 +169,7 @@ impl<'r, 'a> Normaliser<'r, 'a> {
 
     /// Replaces the text under a span when the file is converted.
     fn replace(&mut self, at: Span, text: impl Into<String>) {
-        self.edits.push(Edit {
-            at,
-            parts: vec![Part::new(text, at)],
-        });
+        self.edits.push(Edit::new(at, text));
     }
 
     /// Replaces a word when the file is converted. One in quotes stays so: `"a":1` means something else without.
