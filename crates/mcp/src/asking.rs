@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::error::ErrorKind;
 use super::frames::LARGEST_FRAME;
 use super::http;
-use super::link::{SETTLE, UnexpectedMessage};
+use super::link::UnexpectedMessage;
 use super::messages::MALFORMED;
 use super::session::{Era, Session};
 use super::text::seconds;
@@ -150,25 +150,15 @@ impl Session {
         }
     }
 
-    /// How the server ended, which is waited for a moment: its connection breaks before its end is known.
+    /// How the server ended.
     async fn gone(&self, began: Stopwatch) -> ErrorKind {
         // Over Streamable HTTP nothing tells.
         let end = match &self.sink {
-            Some(_) => tokio::time::timeout(SETTLE, self.link.ended()).await.ok(),
+            Some(_) => self.link.ended_soon().await,
             None => None,
         };
         match end {
-            Some(end) => match end.too_large {
-                Some(bound) => ErrorKind::TooLarge { bound },
-                // A server that was cut off may end of that.
-                None => match end.exit.filter(|_| end.reason.is_none()) {
-                    Some(exit) => ErrorKind::Exited {
-                        exit,
-                        after: end.after,
-                    },
-                    None => ErrorKind::Closed,
-                },
-            },
+            Some(kind) => kind,
             None if self.link.trouble_since(began) == Some(UnexpectedMessage::TooLarge) => {
                 ErrorKind::TooLarge {
                     bound: LARGEST_FRAME,

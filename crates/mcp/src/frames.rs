@@ -6,23 +6,29 @@
 //! (standard streams, Unix sockets) are made of its two halves, which can be wrapped as well.
 
 use std::fmt;
+use std::pin::Pin;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, FutureExt as _};
+use futures::stream::BoxStream;
+use futures::{Sink, SinkExt as _};
 use serde_json::{Map, Value};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, SetOnce};
+use tokio_util::sync::CancellationToken;
 
 use super::error::ErrorKind;
+use super::link::ReadEnd;
 use cuecard_runtime::clock::Stopwatch;
 
 /// The largest frame accepted, in bytes.
 pub(super) const LARGEST_FRAME: usize = 64 * 1024 * 1024;
 
-/// Where frames come from.
-pub(super) trait FrameSource: Send + 'static {
-    /// The next frame. Cancel safe. Not called again after anything else than a frame.
-    fn next(&mut self) -> BoxFuture<'_, Read>;
-}
+/// How long saying goodbye may take.
+const GOODBYE: Duration = Duration::from_millis(200);
+
+/// Where frames come from; that of a line has its line end, if there was one. Nothing is read behind an error, and the end
+/// of the stream is [`ReadEnd::Closed`].
+pub(super) type FrameSource = BoxStream<'static, Result<Vec<u8>, ReadEnd>>;
 
 /// Where frames go.
 pub(super) trait FrameSink: Send + Sync + 'static {
@@ -34,10 +40,10 @@ pub(super) trait FrameSink: Send + Sync + 'static {
     /// which the rest of what the other side said can be read. Cancel safe.
     fn broken(&self, grace: Duration) -> BoxFuture<'_, ()>;
 
-    /// Ends the connection, at once or when the sending under way has been given up.
+    /// Gives up the sending under way, and sends nothing more.
     fn close(&self);
 
-    /// Like [`Self::close`], and waits until it is done.
+    /// Ends the connection.
     fn closed(&self) -> BoxFuture<'_, ()>;
 
     /// What it adds to the arguments of calls that lack it.
@@ -46,47 +52,70 @@ pub(super) trait FrameSink: Send + Sync + 'static {
     }
 }
 
-/// One read.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Read {
-    /// A frame. That of a line has its line end, if there was one.
-    Frame(Vec<u8>),
-    /// A frame over this many bytes; what follows can't be read.
-    TooLarge(usize),
-    /// The connection broke, for this reason.
-    Broken(String),
-    /// The end.
-    End,
+/// Sends frames one after the other.
+pub(super) struct FrameWriter {
+    /// Dropped when closed, which is the end of the input for the server.
+    sink: Mutex<Option<BoxSink>>,
+    closing: CancellationToken,
+    /// Runs since frames were lost, because nobody takes them.
+    lost: SetOnce<Stopwatch>,
 }
 
-/// When frames were lost for the first time, because nobody takes them.
-pub(super) struct Loss {
-    since: watch::Sender<Option<Stopwatch>>,
-}
+type BoxSink = Pin<Box<dyn Sink<Vec<u8>, Error = SendError> + Send>>;
 
-impl Loss {
-    pub(super) fn new() -> Self {
+impl FrameWriter {
+    pub(super) fn new(sink: impl Sink<Vec<u8>, Error = SendError> + Send + 'static) -> Self {
         Self {
-            since: watch::Sender::new(None),
+            sink: Mutex::new(Some(Box::pin(sink))),
+            closing: CancellationToken::new(),
+            lost: SetOnce::new(),
         }
     }
+}
 
-    /// A frame was lost.
-    pub(super) fn note(&self) {
-        let now = Stopwatch::start();
-        self.since
-            .send_if_modified(|since| since.replace(now).is_none());
+impl FrameSink for FrameWriter {
+    fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>> {
+        async move {
+            let sending = async {
+                match self.sink.lock().await.as_mut() {
+                    Some(sink) => sink.send(frame).await,
+                    None => Err(SendError::Closed),
+                }
+            };
+            let sent = self.closing.run_until_cancelled(sending).await;
+            match sent.unwrap_or(Err(SendError::Closed)) {
+                // What the other side said before it stopped says more, so it is for the reader to end the connection.
+                Err(SendError::Lost) => {
+                    let _ = self.lost.set(Stopwatch::start());
+                    Ok(())
+                }
+                sent => sent,
+            }
+        }
+        .boxed()
     }
 
-    /// As [`FrameSink::broken`].
-    pub(super) async fn passed(&self, grace: Duration) {
-        let mut since = self.since.subscribe();
-        let since = match since.wait_for(Option::is_some).await {
-            Ok(since) => *since,
-            Err(_) => None,
-        };
-        let passed = since.map_or(Duration::ZERO, Stopwatch::elapsed);
-        tokio::time::sleep(grace.saturating_sub(passed)).await;
+    fn broken(&self, grace: Duration) -> BoxFuture<'_, ()> {
+        async move {
+            let passed = self.lost.wait().await.elapsed();
+            tokio::time::sleep(grace.saturating_sub(passed)).await;
+        }
+        .boxed()
+    }
+
+    fn close(&self) {
+        self.closing.cancel();
+    }
+
+    fn closed(&self) -> BoxFuture<'_, ()> {
+        async move {
+            self.close();
+            if let Some(mut sink) = self.sink.lock().await.take() {
+                // It is closed in any case, by being dropped.
+                let _ = tokio::time::timeout(GOODBYE, sink.close()).await;
+            }
+        }
+        .boxed()
     }
 }
 
@@ -95,16 +124,25 @@ impl Loss {
 pub(super) enum SendError {
     /// The connection was closed by us.
     Closed,
+    /// Nobody takes it.
+    Lost,
     /// The message is no JSON text.
     Unwritable(String),
     /// Each message is a request of its own, and this one failed.
     Request(ErrorKind),
 }
 
+impl From<std::io::Error> for SendError {
+    fn from(_: std::io::Error) -> Self {
+        Self::Lost
+    }
+}
+
 impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("the connection is closed"),
+            Self::Lost => f.write_str("nobody takes the message"),
             Self::Unwritable(text) => write!(f, "the message can't be written: {text}"),
             Self::Request(failure) => write!(f, "the message was not taken: {failure:?}"),
         }

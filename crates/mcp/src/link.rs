@@ -4,19 +4,20 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use cuecard_source::json::mended;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, SetOnce};
 
+use super::error::ErrorKind;
 use super::exit::Exit;
 use super::notice::{Notice, Notices};
 use super::text::{Mask, clean, cut};
 use cuecard_runtime::clock::Stopwatch;
 
 /// How long a server's end may take to be noticed after its connection broke.
-pub(super) const SETTLE: Duration = Duration::from_secs(2);
+const SETTLE: Duration = Duration::from_secs(2);
 /// The longest text of a server's in an error, in characters.
 pub(super) const LONGEST_TEXT: usize = 8_000;
 /// How much of standard error is kept, in bytes.
@@ -34,14 +35,14 @@ pub(super) struct Link {
     notices: Mutex<Notices>,
     noticed: Notify,
     errors: Mutex<Tail>,
-    stray: Mutex<Option<String>>,
+    stray: OnceLock<String>,
     trouble: Mutex<Option<(Stopwatch, UnexpectedMessage)>>,
-    fault: Mutex<Option<String>>,
+    fault: OnceLock<String>,
     late_discovery: AtomicBool,
     tools_changed: AtomicBool,
-    reading: watch::Sender<Option<ReadEnd>>,
-    errors_ended: watch::Sender<bool>,
-    end: watch::Sender<Option<ServerEnd>>,
+    reading: SetOnce<ReadEnd>,
+    errors_ended: SetOnce<()>,
+    end: SetOnce<ServerEnd>,
 }
 
 /// When a call began, and how much the server had written to its standard error by then.
@@ -86,6 +87,21 @@ pub(super) struct ServerEnd {
     pub(super) reason: Option<String>,
 }
 
+impl ServerEnd {
+    /// What it means to who waits for an answer.
+    pub(super) fn kind(&self) -> ErrorKind {
+        match (self.too_large, self.exit) {
+            (Some(bound), _) => ErrorKind::TooLarge { bound },
+            (None, Some(exit)) if self.reason.is_none() => ErrorKind::Exited {
+                exit,
+                after: self.after,
+            },
+            // A server that was cut off may end of that.
+            (None, _) => ErrorKind::Closed,
+        }
+    }
+}
+
 impl Link {
     pub(super) fn new(mask: Mask) -> Self {
         Self {
@@ -95,14 +111,14 @@ impl Link {
             notices: Mutex::default(),
             noticed: Notify::new(),
             errors: Mutex::default(),
-            stray: Mutex::default(),
+            stray: OnceLock::new(),
             trouble: Mutex::default(),
-            fault: Mutex::default(),
+            fault: OnceLock::new(),
             late_discovery: AtomicBool::new(false),
             tools_changed: AtomicBool::new(false),
-            reading: watch::Sender::new(None),
-            errors_ended: watch::Sender::new(false),
-            end: watch::Sender::new(None),
+            reading: SetOnce::new(),
+            errors_ended: SetOnce::new(),
+            end: SetOnce::new(),
         }
     }
 
@@ -141,7 +157,7 @@ impl Link {
     /// Remembers a line of output that is not JSON; the first one goes into the start's error.
     pub(super) fn stray_output(&self, line: &str) {
         let text = self.shown(line, 200);
-        lock(&self.stray).get_or_insert_with(|| text.clone());
+        self.stray.get_or_init(|| text.clone());
         self.trouble(UnexpectedMessage::Broken(format!(
             "a line that is not a message: `{text}`"
         )));
@@ -188,7 +204,7 @@ impl Link {
     }
 
     pub(super) fn first_stray_output(&self) -> Option<String> {
-        lock(&self.stray).clone()
+        self.stray.get().cloned()
     }
 
     pub(super) fn note_tools_changed(&self) {
@@ -214,12 +230,12 @@ impl Link {
 
     /// Remembers what is wrong with an answer to the SDK; the first one goes into the start's error.
     pub(super) fn fault(&self, reason: String) {
-        lock(&self.fault).get_or_insert(reason);
+        self.fault.get_or_init(|| reason);
     }
 
     /// What is wrong with the first malformed answer of the handshake.
     pub(super) fn first_fault(&self) -> Option<String> {
-        lock(&self.fault).clone()
+        self.fault.get().cloned()
     }
 
     // Standard error.
@@ -263,83 +279,61 @@ impl Link {
     }
 
     pub(super) fn end_errors(&self) {
-        self.errors_ended.send_replace(true);
+        // That it has ended is known only once.
+        let _ = self.errors_ended.set(());
     }
 
     /// Waits until standard error has been read to its end.
     pub(super) async fn errors_ended(&self) {
-        let mut ended = self.errors_ended.subscribe();
-        // The sender is ours, so waiting cannot fail.
-        let _ = ended.wait_for(|ended| *ended).await;
+        self.errors_ended.wait().await;
     }
 
     // The end.
 
     /// Nothing more will be read. Only the first reason counts.
     pub(super) fn end_reading(&self, end: ReadEnd) {
-        set_once(&self.reading, end);
+        let _ = self.reading.set(end);
     }
 
     /// Whether nothing more will be read.
     pub(super) fn has_reading_ended(&self) -> bool {
-        self.reading.borrow().is_some()
+        self.reading.initialized()
     }
 
     /// Waits until nothing more will be read.
     pub(super) async fn reading_ended(&self) -> ReadEnd {
-        wait(&self.reading).await
+        self.reading.wait().await.clone()
     }
 
     /// The server is no more. Only the first call counts.
     pub(super) fn end(&self, exit: Option<Exit>) {
-        let (too_large, reason) = match &*self.reading.borrow() {
+        let (too_large, reason) = match self.reading.get() {
             Some(ReadEnd::TooLarge(bound)) => (Some(*bound), None),
             Some(ReadEnd::Broken(reason)) => (None, Some(self.shown(reason, LONGEST_TEXT))),
             _ => (None, None),
         };
-        let after = self.began.elapsed();
-        set_once(
-            &self.end,
-            ServerEnd {
-                exit,
-                after,
-                too_large,
-                reason,
-            },
-        );
+        let _ = self.end.set(ServerEnd {
+            exit,
+            after: self.began.elapsed(),
+            too_large,
+            reason,
+        });
     }
 
     /// Waits until the server is no more.
     pub(super) async fn ended(&self) -> ServerEnd {
-        wait(&self.end).await
+        self.end.wait().await.clone()
+    }
+
+    /// How the server ended, which is waited for a moment: its connection breaks before its end is known.
+    pub(super) async fn ended_soon(&self) -> Option<ErrorKind> {
+        let end = tokio::time::timeout(SETTLE, self.end.wait()).await;
+        end.ok().map(ServerEnd::kind)
     }
 
     /// The server's end, if it has come.
     pub(super) fn server_end(&self) -> Option<ServerEnd> {
-        self.end.borrow().clone()
-    }
-}
-
-fn set_once<T>(cell: &watch::Sender<Option<T>>, value: T) {
-    cell.send_if_modified(|current| {
-        let first = current.is_none();
-        if first {
-            *current = Some(value);
-        }
-        first
-    });
-}
-
-async fn wait<T: Clone>(cell: &watch::Sender<Option<T>>) -> T {
-    let mut receiver = cell.subscribe();
-    loop {
-        if let Some(value) = receiver.borrow_and_update().clone() {
-            return value;
-        }
-        if receiver.changed().await.is_err() {
-            // The sender is borrowed for as long as this runs, so it can't be dropped.
-            std::future::pending::<()>().await;
-        }
+        self.end.get().cloned()
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use cuecard_tool_call::model::QuestionKind;
+use futures::StreamExt as _;
 use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -19,10 +20,10 @@ use rmcp::transport::Transport;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
+use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, SendError};
 use super::link::{Link, ReadEnd, lock};
 use super::requests::{Asked, OpenRequests, Unmatched};
-use super::streams::{Framing, LineReader, StreamWriter};
+use super::streams::{line_writer, lines};
 
 /// The most messages in one JSON-RPC batch.
 const LARGEST_BATCH: usize = 1_000;
@@ -38,7 +39,7 @@ pub(super) const MALFORMED: ErrorCode = ErrorCode(i32::MIN);
 
 /// Messages out of frames, and frames out of messages.
 pub(super) struct MessageTransport {
-    source: Box<dyn FrameSource>,
+    source: FrameSource,
     sink: Arc<dyn FrameSink>,
     open: Arc<Mutex<OpenRequests>>,
     link: Arc<Link>,
@@ -60,10 +61,10 @@ enum Incoming {
 
 impl MessageTransport {
     /// Messages as frames, of which each is one message.
-    pub(super) fn new(source: impl FrameSource, sink: impl FrameSink, link: Arc<Link>) -> Self {
+    pub(super) fn new(source: FrameSource, sink: impl FrameSink, link: Arc<Link>) -> Self {
         let sink: Arc<dyn FrameSink> = Arc::new(sink);
         Self {
-            source: Box::new(source),
+            source,
             over: over(Arc::clone(&link), Arc::clone(&sink)).boxed(),
             sink,
             open: Arc::default(),
@@ -77,11 +78,10 @@ impl MessageTransport {
     /// Messages as lines over a pair of streams.
     pub(super) fn lines(
         read: impl AsyncRead + Send + Unpin + 'static,
-        write: impl AsyncWrite + Send + Unpin + 'static,
+        write: impl AsyncWrite + Send + 'static,
         link: Arc<Link>,
     ) -> Self {
-        let source = LineReader::new(Box::new(read), LARGEST_FRAME);
-        let sink = StreamWriter::new(Box::new(write), Framing::Lines);
+        let (source, sink) = (lines(read, LARGEST_FRAME), line_writer(write));
         let mut transport = Self::new(source, sink, link);
         transport.has_banners = true;
         transport
@@ -294,10 +294,10 @@ impl Transport<RoleClient> for MessageTransport {
             let read = tokio::select! {
                 biased;
                 read = self.source.next() => read,
-                () = &mut self.over => Read::End,
+                () = &mut self.over => None,
             };
             let end = match read {
-                Read::Frame(frame) => {
+                Some(Ok(frame)) => {
                     self.take_frame(&frame);
                     if self.stray_lines <= MOST_STRAY_LINES {
                         continue;
@@ -306,9 +306,8 @@ impl Transport<RoleClient> for MessageTransport {
                         "it printed more than {MOST_STRAY_LINES} lines in a row that are not messages"
                     ))
                 }
-                Read::End => ReadEnd::Closed,
-                Read::Broken(reason) => ReadEnd::Broken(reason),
-                Read::TooLarge(bound) => ReadEnd::TooLarge(bound),
+                Some(Err(end)) => end,
+                None => ReadEnd::Closed,
             };
             self.link.end_reading(end);
             return None;

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use cuecard_wire::sse::SseTooLong;
 use futures::future::{BoxFuture, FutureExt as _};
-use futures::stream::StreamExt as _;
+use futures::stream::{self, StreamExt as _};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Url};
 use sse_stream::{Error as SseError, Sse};
 
 use super::error::{ErrorKind, HttpRequest};
 use super::events::{Events, events};
-use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
+use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, SendError};
 use super::http;
+use super::link::ReadEnd;
 use super::text::{cut, url as shown_url};
 
 /// The most events that may come before the one that names the address for messages.
@@ -27,7 +28,7 @@ const LONGEST_REFUSAL: usize = 2_000;
 pub(super) async fn connect(
     url: &str,
     headers: &[(String, String)],
-) -> Result<(EventSource, PostSink), ErrorKind> {
+) -> Result<(FrameSource, PostSink), ErrorKind> {
     let url = http::parse(url)?;
     let headers = headers
         .iter()
@@ -54,15 +55,15 @@ pub(super) async fn connect(
         });
     }
     is_event_stream(&response)?;
-    let mut source = EventSource::new(response);
-    let endpoint = source.endpoint(&base).await?;
+    let mut events = events(response.bytes_stream(), LARGEST_FRAME);
+    let endpoint = endpoint(&mut events, &base).await?;
     let sink = PostSink {
         client,
         endpoint,
         headers,
         is_closed: AtomicBool::new(false),
     };
-    Ok((source, sink))
+    Ok((messages(events), sink))
 }
 
 fn is_event_stream(response: &Response) -> Result<(), ErrorKind> {
@@ -81,83 +82,66 @@ fn is_event_stream(response: &Response) -> Result<(), ErrorKind> {
     Err(ErrorKind::Protocol { text })
 }
 
+async fn next(events: &mut Events) -> Result<Sse, ReadEnd> {
+    match events.next().await {
+        Some(Ok(event)) => Ok(event),
+        Some(Err(SseError::Body(error))) if error.is::<SseTooLong>() => {
+            Err(ReadEnd::TooLarge(LARGEST_FRAME))
+        }
+        Some(Err(_)) => Err(ReadEnd::Broken(
+            "its event stream ended unexpectedly".to_owned(),
+        )),
+        None => Err(ReadEnd::Broken("its event stream ended".to_owned())),
+    }
+}
+
+/// The address for messages, which the first event names.
+async fn endpoint(events: &mut Events, base: &Url) -> Result<Url, ErrorKind> {
+    let protocol = |text: String| ErrorKind::Protocol { text };
+    for _ in 0..MOST_EVENTS_BEFORE {
+        let event = next(events).await.map_err(|end| match end {
+            ReadEnd::TooLarge(bound) => ErrorKind::TooLarge { bound },
+            ReadEnd::Broken(reason) => {
+                protocol(format!("{reason} before it sent a message endpoint"))
+            }
+            ReadEnd::Closed | ReadEnd::Dropped => ErrorKind::Closed,
+        })?;
+        if event.event.as_deref() != Some("endpoint") {
+            continue;
+        }
+        let written = event.data.unwrap_or_default();
+        let endpoint = base.join(written.trim()).map_err(|error| {
+            protocol(format!("the message endpoint is not a valid URL ({error})"))
+        })?;
+        // It gets the headers, and with them the credentials.
+        if endpoint.origin() != base.origin() {
+            return Err(protocol(format!(
+                "the message endpoint is on another host, `{}`",
+                shown_url(endpoint.as_str())
+            )));
+        }
+        return Ok(endpoint);
+    }
+    Err(protocol(format!(
+        "the first {MOST_EVENTS_BEFORE} events contain no message endpoint"
+    )))
+}
+
 /// What the server says.
-pub(super) struct EventSource {
-    events: Events,
-}
-
-impl EventSource {
-    fn new(response: Response) -> Self {
-        Self {
-            events: events(response.bytes_stream(), LARGEST_FRAME),
-        }
-    }
-
-    /// The next event. Cancel safe.
-    async fn event(&mut self) -> Result<Sse, Read> {
-        let event = self.events.next().await;
-        match event {
-            Some(Ok(event)) => Ok(event),
-            Some(Err(SseError::Body(error))) if error.is::<SseTooLong>() => {
-                Err(Read::TooLarge(LARGEST_FRAME))
-            }
-            Some(Err(_)) => Err(Read::Broken(
-                "its event stream ended unexpectedly".to_owned(),
-            )),
-            None => Err(Read::Broken("its event stream ended".to_owned())),
-        }
-    }
-
-    /// The address for messages, which the first event names.
-    async fn endpoint(&mut self, base: &Url) -> Result<Url, ErrorKind> {
-        let protocol = |text: String| ErrorKind::Protocol { text };
-        for _ in 0..MOST_EVENTS_BEFORE {
-            let event = self.event().await.map_err(|end| match end {
-                Read::TooLarge(bound) => ErrorKind::TooLarge { bound },
-                Read::Broken(reason) => {
-                    protocol(format!("{reason} before it sent a message endpoint"))
-                }
-                Read::Frame(_) | Read::End => ErrorKind::Closed,
-            })?;
-            if event.event.as_deref() != Some("endpoint") {
-                continue;
-            }
-            let written = event.data.unwrap_or_default();
-            let endpoint = base.join(written.trim()).map_err(|error| {
-                protocol(format!("the message endpoint is not a valid URL ({error})"))
-            })?;
-            // It gets the headers, and with them the credentials.
-            if endpoint.origin() != base.origin() {
-                return Err(protocol(format!(
-                    "the message endpoint is on another host, `{}`",
-                    shown_url(endpoint.as_str())
-                )));
-            }
-            return Ok(endpoint);
-        }
-        Err(protocol(format!(
-            "the first {MOST_EVENTS_BEFORE} events contain no message endpoint"
-        )))
-    }
-}
-
-impl FrameSource for EventSource {
-    fn next(&mut self) -> BoxFuture<'_, Read> {
-        async move {
-            loop {
-                match self.event().await {
-                    Ok(event) => {
-                        let is_message = matches!(event.event.as_deref(), None | Some("message"));
-                        if let Some(data) = event.data.filter(|_| is_message) {
-                            return Read::Frame(data.into_bytes());
-                        }
-                    }
-                    Err(end) => return end,
-                }
+fn messages(events: Events) -> FrameSource {
+    let messages = stream::unfold(events, |mut events| async move {
+        loop {
+            let event = match next(&mut events).await {
+                Ok(event) => event,
+                Err(end) => return Some((Err(end), events)),
+            };
+            let is_message = matches!(event.event.as_deref(), None | Some("message"));
+            if let Some(data) = event.data.filter(|_| is_message) {
+                return Some((Ok(data.into_bytes()), events));
             }
         }
-        .boxed()
-    }
+    });
+    messages.boxed()
 }
 
 /// What the server is told: one request for each message.

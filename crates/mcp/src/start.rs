@@ -11,7 +11,7 @@ use super::error::{Advice, ErrorKind, Request, ServerError, ServerFacts};
 use super::frames::FrameSink;
 use super::handler::Handler;
 use super::http;
-use super::link::{LONGEST_TEXT, Link, SETTLE, UnexpectedMessage};
+use super::link::{LONGEST_TEXT, Link, UnexpectedMessage};
 use super::questions::Questions;
 use super::session::{Era, SessionInfo};
 use super::spec::{Protocol, ServerSpec, TransportSpec};
@@ -220,12 +220,12 @@ impl Start<'_> {
                 Box::pin(self.explain(fallback, link)).await
             }
             ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::Cancelled => {
-                ended(link).await
+                link.ended_soon().await.unwrap_or(ErrorKind::Closed)
             }
             ClientInitializeError::TransportError { error, .. } => {
                 match http::explain(error.error.as_ref()) {
                     Some(kind) => kind.masked(link),
-                    None => ended(link).await,
+                    None => link.ended_soon().await.unwrap_or(ErrorKind::Closed),
                 }
             }
             ClientInitializeError::JsonRpcError(error) => match link.first_fault() {
@@ -262,22 +262,6 @@ impl Start<'_> {
             kind: failure.kind,
             request: Request::Start,
         }
-    }
-}
-
-/// How a server ended that closed its connection during the handshake.
-async fn ended(link: &Link) -> ErrorKind {
-    match tokio::time::timeout(SETTLE, link.ended()).await {
-        Ok(end) => match (end.too_large, end.exit) {
-            (Some(bound), _) => ErrorKind::TooLarge { bound },
-            (None, Some(exit)) if end.reason.is_none() => ErrorKind::Exited {
-                exit,
-                after: end.after,
-            },
-            // A server that was cut off may end of that.
-            (None, _) => ErrorKind::Closed,
-        },
-        Err(_) => ErrorKind::Closed,
     }
 }
 

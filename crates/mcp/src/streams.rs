@@ -1,155 +1,80 @@
 //! Frames of bounded length over streams of bytes: lines, and frames that begin with their length.
 
 use std::io;
-use std::time::Duration;
 
-use futures::StreamExt as _;
-use futures::future::{BoxFuture, FutureExt as _};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{Mutex, watch};
-use tokio_util::codec::{FramedRead, LengthDelimitedCodec, LengthDelimitedCodecError};
+use futures::future::ready;
+use futures::{SinkExt as _, StreamExt as _, stream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::bytes::Bytes;
+use tokio_util::codec::{
+    BytesCodec, FramedWrite, LengthDelimitedCodec, LengthDelimitedCodecError, length_delimited,
+};
 
-use cuecard_runtime::lines::Line;
-pub(super) use cuecard_runtime::lines::LineReader;
+use cuecard_runtime::lines::{Line, LineReader};
 
-use super::frames::{FrameSink, FrameSource, Loss, Read, SendError};
+use super::frames::{FrameSource, FrameWriter, SendError};
+use super::link::ReadEnd;
 
-/// How frames are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Framing {
-    /// A line end follows each.
-    Lines,
-    /// Their length goes before each: 4 bytes, little-endian.
-    Lengths,
-}
-
-impl FrameSource for LineReader {
-    fn next(&mut self) -> BoxFuture<'_, Read> {
-        let next = async {
-            match Self::next(self).await {
-                Line::Whole(line) => Read::Frame(line),
-                Line::TooLong(bound) => Read::TooLarge(bound),
-                Line::End => Read::End,
-            }
+/// Reads lines of at most `bound` bytes.
+pub(super) fn lines(read: impl AsyncRead + Send + Unpin + 'static, bound: usize) -> FrameSource {
+    let reader = LineReader::new(Box::new(read), bound);
+    let lines = stream::unfold(reader, |mut reader| async move {
+        let line = match reader.next().await {
+            Line::Whole(line) => Ok(line),
+            Line::TooLong(bound) => Err(ReadEnd::TooLarge(bound)),
+            Line::End => return None,
         };
-        next.boxed()
-    }
+        Some((line, reader))
+    });
+    lines.boxed()
 }
 
-/// Reads frames that begin with their length.
-pub(super) struct LengthReader {
-    frames: FramedRead<Box<dyn AsyncRead + Send + Unpin>, LengthDelimitedCodec>,
-    bound: usize,
+/// Writes lines.
+pub(super) fn line_writer(write: impl AsyncWrite + Send + 'static) -> FrameWriter {
+    let lines = FramedWrite::new(write, BytesCodec::new());
+    FrameWriter::new(lines.with(|mut line: Vec<u8>| {
+        line.push(b'\n');
+        ready(Ok::<_, SendError>(Bytes::from(line)))
+    }))
 }
 
-impl LengthReader {
-    /// Frames of at most `bound` bytes.
-    pub(super) fn new(io: Box<dyn AsyncRead + Send + Unpin>, bound: usize) -> Self {
-        let mut codec = LengthDelimitedCodec::builder();
-        codec
-            .little_endian()
-            .length_field_length(4)
-            .max_frame_length(bound);
-        Self {
-            frames: codec.new_read(io),
-            bound,
-        }
-    }
+/// The length before each frame: 4 bytes, little-endian.
+fn length_codec(bound: usize) -> length_delimited::Builder {
+    let mut codec = LengthDelimitedCodec::builder();
+    codec
+        .little_endian()
+        .length_field_length(4)
+        .max_frame_length(bound);
+    codec
+}
 
-    /// The next frame, without its length. Cancel safe.
-    pub(super) async fn frame(&mut self) -> Read {
-        let is_too_large = |error: &io::Error| {
-            error
-                .get_ref()
-                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<LengthDelimitedCodecError>)
-        };
-        match self.frames.next().await {
-            Some(Ok(frame)) => Read::Frame(frame.into()),
-            Some(Err(error)) if is_too_large(&error) => Read::TooLarge(self.bound),
+/// Reads frames that begin with their length, of at most `bound` bytes.
+pub(super) fn lengths(read: impl AsyncRead + Send + Unpin + 'static, bound: usize) -> FrameSource {
+    let is_too_large = |error: &io::Error| {
+        error
+            .get_ref()
+            .is_some_and(<dyn std::error::Error + Send + Sync>::is::<LengthDelimitedCodecError>)
+    };
+    let frames = length_codec(bound).new_read(read);
+    let frames = stream::unfold(frames, move |mut frames| async move {
+        let frame = match frames.next().await {
+            Some(Ok(frame)) => Ok(frame.into()),
+            Some(Err(error)) if is_too_large(&error) => Err(ReadEnd::TooLarge(bound)),
             // An error of a socket means the same as its end.
-            Some(Err(_)) if !self.frames.read_buffer().is_empty() => {
-                Read::Broken("the connection ended in the middle of a message".to_owned())
-            }
-            _ => Read::End,
-        }
-    }
-}
-
-/// Writes frames into a stream.
-pub(super) struct StreamWriter {
-    framing: Framing,
-    /// Dropped when closed, which is the end of the input for the server.
-    io: Mutex<Option<Box<dyn AsyncWrite + Send + Unpin>>>,
-    closing: watch::Sender<bool>,
-    loss: Loss,
-}
-
-impl StreamWriter {
-    pub(super) fn new(io: Box<dyn AsyncWrite + Send + Unpin>, framing: Framing) -> Self {
-        Self {
-            framing,
-            io: Mutex::new(Some(io)),
-            closing: watch::Sender::new(false),
-            loss: Loss::new(),
-        }
-    }
-
-    /// That nobody reads it is no error: what the other side wrote before it stopped says more, so it is for the reader to
-    /// end the connection.
-    async fn write(&self, mut frame: Vec<u8>) -> Result<(), SendError> {
-        match self.framing {
-            Framing::Lines => frame.push(b'\n'),
-            Framing::Lengths => {
-                let length = u32::try_from(frame.len());
-                let length = length
-                    .map_err(|_| SendError::Unwritable("it is larger than 4 GiB".to_owned()))?;
-                frame.splice(0..0, length.to_le_bytes());
-            }
-        }
-        let mut io = self.io.lock().await;
-        let io = io.as_mut().ok_or(SendError::Closed)?;
-        let written = async {
-            io.write_all(&frame).await?;
-            io.flush().await
+            Some(Err(_)) if !frames.read_buffer().is_empty() => Err(ReadEnd::Broken(
+                "the connection ended in the middle of a message".to_owned(),
+            )),
+            _ => return None,
         };
-        if written.await.is_err() {
-            self.loss.note();
-        }
-        Ok(())
-    }
+        Some((frame, frames))
+    });
+    frames.boxed()
 }
 
-impl FrameSink for StreamWriter {
-    fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>> {
-        async move {
-            let mut closing = self.closing.subscribe();
-            tokio::select! {
-                biased;
-                _ = closing.wait_for(|closing| *closing) => Err(SendError::Closed),
-                sent = self.write(frame) => sent,
-            }
-        }
-        .boxed()
-    }
-
-    fn broken(&self, grace: Duration) -> BoxFuture<'_, ()> {
-        self.loss.passed(grace).boxed()
-    }
-
-    fn close(&self) {
-        self.closing.send_replace(true);
-        if let Ok(mut io) = self.io.try_lock() {
-            *io = None;
-        }
-    }
-
-    fn closed(&self) -> BoxFuture<'_, ()> {
-        async move {
-            self.closing.send_replace(true);
-            *self.io.lock().await = None;
-        }
-        .boxed()
-    }
+/// Writes frames behind their length.
+pub(super) fn length_writer(write: impl AsyncWrite + Send + 'static) -> FrameWriter {
+    let frames = length_codec(u32::MAX as usize).new_write(write);
+    FrameWriter::new(frames.with(|frame: Vec<u8>| ready(Ok::<_, SendError>(Bytes::from(frame)))))
 }
 
 #[cfg(test)]
@@ -157,9 +82,11 @@ mod tests {
     use std::future::Future;
     use std::pin::pin;
     use std::task::Poll;
+    use std::time::Duration;
 
-    use tokio::io::AsyncReadExt as _;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+    use super::super::frames::FrameSink as _;
     use super::*;
 
     /// Polls `future` once and drops it.
@@ -175,18 +102,11 @@ mod tests {
     }
 
     async fn read_all(input: &'static [u8], bound: usize) -> Vec<String> {
-        let mut reader = LineReader::new(Box::new(input), bound);
-        let mut lines = Vec::new();
-        loop {
-            match FrameSource::next(&mut reader).await {
-                Read::Frame(line) => lines.push(String::from_utf8_lossy(&line).into_owned()),
-                Read::TooLarge(bound) => {
-                    lines.push(format!("over {bound}"));
-                    return lines;
-                }
-                Read::Broken(_) | Read::End => return lines,
-            }
-        }
+        let read = lines(input, bound).map(|line| match line {
+            Ok(line) => String::from_utf8_lossy(&line).into_owned(),
+            Err(end) => format!("{end:?}"),
+        });
+        read.collect().await
     }
 
     #[tokio::test]
@@ -194,34 +114,24 @@ mod tests {
         assert_eq!(read_all(b"", 3).await, [""; 0]);
         assert_eq!(read_all(b"a\n\nbc", 3).await, ["a\n", "\n", "bc"]);
         assert_eq!(read_all(b"abc\nabc", 3).await, ["abc\n", "abc"]);
-        assert_eq!(read_all(b"a\nabcd\n", 3).await, ["a\n", "over 3"]);
-        assert_eq!(read_all(b"abcd", 3).await, ["over 3"]);
-    }
-
-    async fn frames(input: &'static [u8], bound: usize) -> Vec<Read> {
-        let mut reader = LengthReader::new(Box::new(input), bound);
-        let mut reads = Vec::new();
-        loop {
-            let read = reader.frame().await;
-            let goes_on = matches!(read, Read::Frame(_));
-            reads.push(read);
-            if !goes_on {
-                return reads;
-            }
-        }
+        assert_eq!(read_all(b"a\nabcd\n", 3).await, ["a\n", "TooLarge(3)"]);
+        assert_eq!(read_all(b"abcd", 3).await, ["TooLarge(3)"]);
     }
 
     #[tokio::test]
     async fn frames_with_a_length_are_read_up_to_the_bound_and_not_beyond() {
-        let frame = |bytes: &[u8]| Read::Frame(bytes.to_vec());
+        let frames = |input| lengths(input, 3).collect::<Vec<_>>();
+        let frame = |bytes: &[u8]| Ok(bytes.to_vec());
         assert_eq!(
-            frames(b"\x01\0\0\0a\0\0\0\0\x03\0\0\0bcd", 3).await,
-            [frame(b"a"), frame(b""), frame(b"bcd"), Read::End]
+            frames(&b"\x01\0\0\0a\0\0\0\0\x03\0\0\0bcd"[..]).await,
+            [frame(b"a"), frame(b""), frame(b"bcd")]
         );
-        assert_eq!(frames(b"\x04\0\0\0abcd", 3).await, [Read::TooLarge(3)]);
-        assert_eq!(frames(b"\xff\xff\xff\xff", 3).await, [Read::TooLarge(3)]);
+        for large in [&b"\x04\0\0\0abcd"[..], b"\xff\xff\xff\xff"] {
+            let mut frames = lengths(large, 3);
+            assert_eq!(frames.next().await, Some(Err(ReadEnd::TooLarge(3))));
+        }
         for cut in [&b"\x02\0"[..], b"\x02\0\0\0a"] {
-            let [Read::Broken(text)] = &frames(cut, 3).await[..] else {
+            let Some(Err(ReadEnd::Broken(text))) = lengths(cut, 3).next().await else {
                 panic!("it is whole");
             };
             assert!(text.contains("in the middle"), "{text}");
@@ -231,30 +141,26 @@ mod tests {
     #[tokio::test]
     async fn a_cancelled_read_of_a_length_loses_nothing() {
         let (ours, theirs) = tokio::io::duplex(64);
-        let mut reader = LengthReader::new(Box::new(theirs), 64);
-        let writer = StreamWriter::new(Box::new(ours), Framing::Lengths);
-        assert!(begin(reader.frame()).await.is_none());
+        let (mut frames, writer) = (lengths(theirs, 64), length_writer(ours));
+        assert!(begin(frames.next()).await.is_none());
         writer.send(b"whole".to_vec()).await.expect("room");
-        assert_eq!(reader.frame().await, Read::Frame(b"whole".to_vec()));
+        assert_eq!(frames.next().await, Some(Ok(b"whole".to_vec())));
     }
 
     #[tokio::test]
     async fn a_cancelled_read_loses_nothing() {
         let (mut ours, theirs) = tokio::io::duplex(64);
-        let mut reader = LineReader::new(Box::new(theirs), 64);
+        let mut lines = lines(theirs, 64);
         ours.write_all(b"half a").await.expect("room");
-        assert!(begin(reader.next()).await.is_none());
+        assert!(begin(lines.next()).await.is_none());
         ours.write_all(b" line\n").await.expect("room");
-        let Read::Frame(line) = FrameSource::next(&mut reader).await else {
-            panic!("no line")
-        };
-        assert_eq!(line, b"half a line\n");
+        assert_eq!(lines.next().await, Some(Ok(b"half a line\n".to_vec())));
     }
 
     #[tokio::test]
     async fn a_write_that_nobody_reads_is_told_to_the_reader_only() {
         let (ours, theirs) = tokio::io::duplex(64);
-        let writer = StreamWriter::new(Box::new(ours), Framing::Lines);
+        let writer = line_writer(ours);
         assert!(begin(writer.broken(Duration::ZERO)).await.is_none());
         drop(theirs);
         writer.send(b"lost".to_vec()).await.expect("no error");
@@ -264,7 +170,7 @@ mod tests {
     #[tokio::test]
     async fn closing_frees_a_sender_that_is_stuck() {
         let (ours, mut theirs) = tokio::io::duplex(1);
-        let writer = StreamWriter::new(Box::new(ours), Framing::Lines);
+        let writer = line_writer(ours);
         let (sent, ()) = tokio::join!(writer.send(b"stuck".to_vec()), async { writer.close() });
         assert!(matches!(sent, Err(SendError::Closed)));
         writer.closed().await;

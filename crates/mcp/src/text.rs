@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use cuecard_source::value::{
-    Redactor, find_credentials_in_text, is_folder, names_credential_in_config,
+    Redactor, find_credentials_in_text, is_folder, names_credential_in_config, turns_direction,
 };
 
 /// The shortest value that counts as a secret; anything shorter would mask ordinary words.
@@ -122,39 +122,9 @@ pub(super) fn url(text: &str) -> String {
 /// `text` without control characters, terminal escape sequences and text-direction overrides; tabs and
 /// line ends become spaces. What a server prints ends up on a terminal.
 pub(super) fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' => skip_escape(&mut chars),
-            '\t' | '\n' => out.push(' '),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
-            c if c.is_control() => {}
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Skips what follows an escape character: a CSI or OSC sequence, or one character.
-fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    match chars.next() {
-        Some('[') => {
-            let _ = chars.find(|c| matches!(c, '@'..='~'));
-        }
-        Some(']') => {
-            while let Some(c) = chars.next() {
-                if c == '\u{7}' {
-                    return;
-                }
-                if c == '\u{1b}' {
-                    let _ = chars.next_if_eq(&'\\');
-                    return;
-                }
-            }
-        }
-        _ => {}
-    }
+    let text = strip_ansi_escapes::strip_str(text.replace(['\t', '\n'], " "));
+    let is_shown = |letter: &char| !letter.is_control() && !turns_direction(*letter);
+    text.chars().filter(is_shown).collect()
 }
 
 /// At most `limit` characters of `text`, the last of them `…` if something was left out.

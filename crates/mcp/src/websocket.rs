@@ -1,17 +1,13 @@
 //! WebSocket: each text frame is a message.
 
-use std::time::Duration;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use futures::future::{BoxFuture, FutureExt as _};
-use futures::stream::{SplitSink, SplitStream};
+use futures::future::ready;
 use futures::{SinkExt as _, StreamExt as _};
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use tokio::net::TcpStream;
-use tokio::sync::{Mutex, watch};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::error::{
     CapacityError, Error, ProtocolError, SubProtocolError, UrlError,
@@ -21,14 +17,13 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, WebSocketCon
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use super::error::{ErrorKind, HttpRequest};
-use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Loss, Read, SendError};
+use super::frames::{FrameSource, FrameWriter, LARGEST_FRAME, SendError};
 use super::http;
+use super::link::ReadEnd;
 use super::text::cut;
 
 /// What MCP is called in the handshake.
 const SUBPROTOCOL: &str = "mcp";
-/// How long saying goodbye may take.
-const GOODBYE: Duration = Duration::from_millis(200);
 /// How much of the body of a refusal is told, in characters.
 const LONGEST_REFUSAL: usize = 2_000;
 
@@ -38,7 +33,7 @@ type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 pub(super) async fn connect(
     url: &str,
     headers: &[(String, String)],
-) -> Result<(MessageSource, MessageSink), ErrorKind> {
+) -> Result<(FrameSource, FrameWriter), ErrorKind> {
     cuecard_runtime::tls::install();
     let socket = match open(request(url, headers)?).await {
         // Some servers speak it without its name.
@@ -52,7 +47,22 @@ pub(super) async fn connect(
         opened => opened,
     };
     let (write, read) = socket.map_err(not_opened)?.split();
-    Ok((MessageSource { read }, MessageSink::new(write)))
+    // Pings are answered while it is read.
+    let frames = read.filter_map(|message| {
+        ready(match message {
+            Ok(Message::Text(text)) => Some(Ok(text.as_bytes().to_vec())),
+            Ok(Message::Binary(bytes)) => Some(Ok(bytes.into())),
+            Ok(Message::Close(frame)) => Some(Err(ReadEnd::Broken(farewell(frame)))),
+            Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)) => None,
+            Err(error) => Some(Err(broken(&error))),
+        })
+    });
+    let messages = write.with(|frame: Vec<u8>| {
+        let text = String::from_utf8(frame);
+        let text = text.map_err(|error| SendError::Unwritable(error.to_string()));
+        ready(text.map(Message::text))
+    });
+    Ok((frames.boxed(), FrameWriter::new(messages)))
 }
 
 async fn open(request: Request) -> Result<Socket, Error> {
@@ -150,29 +160,6 @@ fn not_opened(error: Error) -> ErrorKind {
     }
 }
 
-/// Messages from the server. Pings are answered while it is read.
-pub(super) struct MessageSource {
-    read: SplitStream<Socket>,
-}
-
-impl FrameSource for MessageSource {
-    fn next(&mut self) -> BoxFuture<'_, Read> {
-        async move {
-            loop {
-                return match self.read.next().await {
-                    Some(Ok(Message::Text(text))) => Read::Frame(text.as_bytes().to_vec()),
-                    Some(Ok(Message::Binary(bytes))) => Read::Frame(bytes.into()),
-                    Some(Ok(Message::Close(frame))) => Read::Broken(farewell(frame)),
-                    Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
-                    Some(Err(error)) => broken(&error),
-                    None => Read::End,
-                };
-            }
-        }
-        .boxed()
-    }
-}
-
 fn farewell(frame: Option<CloseFrame>) -> String {
     match frame {
         None => "without a close code".to_owned(),
@@ -181,78 +168,26 @@ fn farewell(frame: Option<CloseFrame>) -> String {
     }
 }
 
-fn broken(error: &Error) -> Read {
+fn broken(error: &Error) -> ReadEnd {
     match error {
-        Error::Capacity(CapacityError::MessageTooLong { .. }) => Read::TooLarge(LARGEST_FRAME),
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => ReadEnd::TooLarge(LARGEST_FRAME),
         Error::ConnectionClosed
         | Error::AlreadyClosed
         | Error::Io(_)
         | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-            Read::Broken("it closed the connection without a close frame".to_owned())
+            ReadEnd::Broken("it closed the connection without a close frame".to_owned())
         }
-        Error::Utf8(_) => Read::Broken("a text frame contains invalid UTF-8".to_owned()),
-        error => Read::Broken(error.to_string()),
+        Error::Utf8(_) => ReadEnd::Broken("a text frame contains invalid UTF-8".to_owned()),
+        error => ReadEnd::Broken(error.to_string()),
     }
 }
 
-/// Messages to the server.
-pub(super) struct MessageSink {
-    write: Mutex<SplitSink<Socket, Message>>,
-    closing: watch::Sender<bool>,
-    loss: Loss,
-}
-
-impl MessageSink {
-    fn new(write: SplitSink<Socket, Message>) -> Self {
-        Self {
-            write: Mutex::new(write),
-            closing: watch::Sender::new(false),
-            loss: Loss::new(),
+impl From<Error> for SendError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Capacity(error) => Self::Unwritable(error.to_string()),
+            _ => Self::Lost,
         }
-    }
-}
-
-impl FrameSink for MessageSink {
-    fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>> {
-        async move {
-            let text = String::from_utf8(frame)
-                .map_err(|error| SendError::Unwritable(error.to_string()))?;
-            let mut closing = self.closing.subscribe();
-            let sending = async { self.write.lock().await.send(Message::text(text)).await };
-            let sent = tokio::select! {
-                biased;
-                _ = closing.wait_for(|closing| *closing) => return Err(SendError::Closed),
-                sent = sending => sent,
-            };
-            match sent {
-                Ok(()) => {}
-                Err(Error::Capacity(error)) => {
-                    return Err(SendError::Unwritable(error.to_string()));
-                }
-                // What the other side said before it stopped says more; see `broken`.
-                Err(_) => self.loss.note(),
-            }
-            Ok(())
-        }
-        .boxed()
-    }
-
-    fn broken(&self, grace: Duration) -> BoxFuture<'_, ()> {
-        self.loss.passed(grace).boxed()
-    }
-
-    fn close(&self) {
-        self.closing.send_replace(true);
-    }
-
-    fn closed(&self) -> BoxFuture<'_, ()> {
-        async move {
-            self.closing.send_replace(true);
-            let goodbye = async { self.write.lock().await.close().await };
-            // It is closed in any case, by being dropped.
-            let _ = tokio::time::timeout(GOODBYE, goodbye).await;
-        }
-        .boxed()
     }
 }
 

@@ -1,6 +1,9 @@
 //! The encodings that text files come in: UTF-8 with or without a byte order mark, and UTF-16 with one.
 
-use std::io::{self, BufRead, Read};
+use std::io::Read;
+
+use encoding_rs::{Encoding as Charset, UTF_16BE, UTF_16LE};
+use encoding_rs_io::DecodeReaderBytesBuilder;
 
 /// How a text file's bytes are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,15 +39,12 @@ impl Encoding {
         }
     }
 
-    /// Whether this is one of the two UTF-16.
-    pub(super) fn is_utf16(self) -> bool {
-        matches!(self, Self::Utf16Le | Self::Utf16Be)
-    }
-
-    fn unit(self, pair: [u8; 2]) -> u16 {
+    /// The charset, if this is one of the two UTF-16.
+    pub(super) fn utf16(self) -> Option<&'static Charset> {
         match self {
-            Self::Utf16Be => u16::from_be_bytes(pair),
-            _ => u16::from_le_bytes(pair),
+            Self::Utf8 | Self::Utf8Marked => None,
+            Self::Utf16Le => Some(UTF_16LE),
+            Self::Utf16Be => Some(UTF_16BE),
         }
     }
 
@@ -52,22 +52,17 @@ impl Encoding {
     /// could not be written back unchanged.
     pub(super) fn decode(self, mut bytes: Vec<u8>) -> Option<Vec<u8>> {
         bytes.drain(..self.mark().len());
-        if !self.is_utf16() {
+        let Some(charset) = self.utf16() else {
             return Some(bytes);
-        }
-        let (pairs, []) = bytes.as_chunks::<2>() else {
-            return None;
         };
-        char::decode_utf16(pairs.iter().map(|pair| self.unit(*pair)))
-            .collect::<Result<String, _>>()
-            .ok()
-            .map(String::into_bytes)
+        let text = charset.decode_without_bom_handling_and_without_replacement(&bytes)?;
+        Some(text.into_owned().into_bytes())
     }
 
     /// The inverse of [`Encoding::decode`].
     pub(super) fn encode(self, text: Vec<u8>) -> Vec<u8> {
         let mut bytes = self.mark().to_vec();
-        if self.is_utf16() {
+        if self.utf16().is_some() {
             for unit in String::from_utf8_lossy(&text).encode_utf16() {
                 bytes.extend(match self {
                     Self::Utf16Be => unit.to_be_bytes(),
@@ -83,65 +78,11 @@ impl Encoding {
     }
 }
 
-/// UTF-16 read as UTF-8, a piece at a time; what is not valid becomes U+FFFD. The mark must be consumed.
-pub(super) struct Utf16Reader<R> {
-    inner: R,
-    encoding: Encoding,
-    /// Units that were read but could not be decoded alone: the first half of a pair.
-    pending: Option<u16>,
-    decoded: Vec<u8>,
-    given: usize,
-}
-
-impl<R: BufRead> Utf16Reader<R> {
-    pub(super) fn new(inner: R, encoding: Encoding) -> Self {
-        Self {
-            inner,
-            encoding,
-            pending: None,
-            decoded: Vec::new(),
-            given: 0,
-        }
-    }
-
-    /// Decodes the next piece into `decoded`; leaves it empty at the end.
-    fn refill(&mut self) -> io::Result<()> {
-        self.decoded.clear();
-        self.given = 0;
-        let mut raw = Vec::new();
-        self.inner.by_ref().take(8192).read_to_end(&mut raw)?;
-        let last = raw.len() < 8192;
-        let (pairs, odd) = raw.as_chunks::<2>();
-        let mut units: Vec<u16> = self.pending.take().into_iter().collect();
-        units.extend(pairs.iter().map(|pair| self.encoding.unit(*pair)));
-        if !last
-            && units
-                .last()
-                .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
-        {
-            self.pending = units.pop();
-        }
-        let mut text: String = char::decode_utf16(units)
-            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect();
-        if !odd.is_empty() {
-            text.push(char::REPLACEMENT_CHARACTER);
-        }
-        self.decoded = text.into_bytes();
-        Ok(())
-    }
-}
-
-impl<R: BufRead> Read for Utf16Reader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.decoded.len() {
-            self.refill()?;
-        }
-        let count = buffer.len().min(self.decoded.len() - self.given);
-        buffer[..count].copy_from_slice(&self.decoded[self.given..self.given + count]);
-        self.given += count;
-        Ok(count)
-    }
+/// UTF-16 behind its mark as UTF-8; what is not valid is replaced.
+pub(super) fn utf16_as_utf8(bytes: impl Read, charset: &'static Charset) -> impl Read {
+    let mut builder = DecodeReaderBytesBuilder::new();
+    builder.encoding(Some(charset));
+    builder.build(bytes)
 }
 
 #[cfg(test)]
@@ -168,7 +109,7 @@ mod tests {
         let text = format!("a{}", "😀".repeat(5000));
         let bytes = Encoding::Utf16Be.encode(text.clone().into_bytes());
         let mut read = String::new();
-        Utf16Reader::new(&bytes[2..], Encoding::Utf16Be)
+        utf16_as_utf8(&bytes[2..], UTF_16BE)
             .read_to_string(&mut read)
             .unwrap();
         assert_eq!(read, text);
@@ -179,7 +120,7 @@ mod tests {
         let bytes = [0xff, 0xfe, b'a', 0, 0, 0xd8, b'b', 0, b'c'];
         assert_eq!(Encoding::Utf16Le.decode(bytes.to_vec()), None);
         let mut read = String::new();
-        Utf16Reader::new(&bytes[2..], Encoding::Utf16Le)
+        utf16_as_utf8(&bytes[2..], UTF_16LE)
             .read_to_string(&mut read)
             .unwrap();
         assert_eq!(read, "a\u{fffd}b\u{fffd}");

@@ -12,14 +12,16 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::future::{BoxFuture, FutureExt as _};
+use futures::channel::mpsc;
+use futures::future::{BoxFuture, ready};
+use futures::stream::{self, StreamExt as _};
 use serde_json::{Map, Value, json};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::mpsc;
 
 use super::error::ErrorKind;
-use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
-use super::streams::{Framing, LengthReader, StreamWriter};
+use super::frames::{FrameSink, FrameSource, FrameWriter, LARGEST_FRAME, SendError};
+use super::link::ReadEnd;
+use super::streams::{length_writer, lengths};
 use answers::OpenCalls;
 
 /// What the server calls itself.
@@ -29,7 +31,7 @@ const SERVER_NAME: &str = "claude-in-chrome";
 /// says where the temp folder is, and who the user is.
 pub(super) async fn connect(
     environment: &[(OsString, OsString)],
-) -> Result<(ChromeSource, ChromeSink), ErrorKind> {
+) -> Result<(FrameSource, ChromeSink), ErrorKind> {
     let (read, write) = sockets::connect(environment).await?.into_split();
     over(read, write).await
 }
@@ -37,17 +39,22 @@ pub(super) async fn connect(
 async fn over(
     read: OwnedReadHalf,
     write: OwnedWriteHalf,
-) -> Result<(ChromeSource, ChromeSink), ErrorKind> {
-    let mut reader = LengthReader::new(Box::new(read), LARGEST_FRAME);
-    let writer = StreamWriter::new(Box::new(write), Framing::Lengths);
-    let tab = tabs::find(&mut reader, &writer).await?;
+) -> Result<(FrameSource, ChromeSink), ErrorKind> {
+    let (mut frames, writer) = (lengths(read, LARGEST_FRAME), length_writer(write));
+    let tab = tabs::find(&mut frames, &writer).await?;
     let calls = Arc::new(Mutex::new(OpenCalls::default()));
-    let (own_answers, to_come) = mpsc::unbounded_channel();
-    let source = ChromeSource {
-        reader,
-        calls: Arc::clone(&calls),
-        own_answers: to_come,
-    };
+    let (own_answers, to_come) = mpsc::unbounded();
+    // What the extension answers, in the words of MCP, and what is answered on its behalf.
+    let open = Arc::clone(&calls);
+    let answers = frames.filter_map(move |frame| {
+        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        ready(match frame {
+            Ok(frame) => open.translate(frame).map(Ok),
+            Err(end) => Some(Err(end)),
+        })
+    });
+    let ended = stream::once(ready(Err(ReadEnd::Closed)));
+    let source = stream::select(to_come.map(Ok), answers.chain(ended)).boxed();
     let sink = ChromeSink {
         writer,
         calls,
@@ -68,39 +75,9 @@ fn execute_tool(id: &Value, tool: &str, args: &Map<String, Value>) -> Vec<u8> {
     frame.to_string().into_bytes()
 }
 
-/// What the extension answers, in the words of MCP.
-pub(super) struct ChromeSource {
-    reader: LengthReader,
-    calls: Arc<Mutex<OpenCalls>>,
-    /// Answers on its behalf.
-    own_answers: mpsc::UnboundedReceiver<Vec<u8>>,
-}
-
-impl FrameSource for ChromeSource {
-    fn next(&mut self) -> BoxFuture<'_, Read> {
-        async move {
-            loop {
-                let read = tokio::select! {
-                    biased;
-                    Some(answer) = self.own_answers.recv() => return Read::Frame(answer),
-                    read = self.reader.frame() => read,
-                };
-                let Read::Frame(frame) = read else {
-                    return read;
-                };
-                let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(answer) = calls.translate(frame) {
-                    return Read::Frame(answer);
-                }
-            }
-        }
-        .boxed()
-    }
-}
-
 /// Calls in the words of the extension.
 pub(super) struct ChromeSink {
-    writer: StreamWriter,
+    writer: FrameWriter,
     calls: Arc<Mutex<OpenCalls>>,
     own_answers: mpsc::UnboundedSender<Vec<u8>>,
     /// The tab of every call that names none.
@@ -156,7 +133,9 @@ impl ChromeSink {
 
     fn answer(&self, answer: &Value) {
         // An error means that nobody listens any more.
-        let _ = self.own_answers.send(answer.to_string().into_bytes());
+        let _ = self
+            .own_answers
+            .unbounded_send(answer.to_string().into_bytes());
     }
 }
 
@@ -166,15 +145,14 @@ impl FrameSink for ChromeSink {
     }
 
     fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>> {
-        async move {
+        Box::pin(async move {
             let message = serde_json::from_slice(&frame)
                 .map_err(|error| SendError::Unwritable(error.to_string()))?;
             match self.translate(&message) {
                 Some(frame) => self.writer.send(frame).await,
                 None => Ok(()),
             }
-        }
-        .boxed()
+        })
     }
 
     fn broken(&self, grace: Duration) -> BoxFuture<'_, ()> {

@@ -1,19 +1,20 @@
 //! Which tab to work in.
 
+use futures::StreamExt as _;
 use serde_json::{Map, Value, json};
 
 use super::execute_tool;
 use crate::error::{Advice, ErrorKind, quote};
-use crate::frames::{FrameSink as _, Read};
-use crate::streams::{LengthReader, StreamWriter};
+use crate::frames::{FrameSink as _, FrameSource, FrameWriter};
+use crate::link::ReadEnd;
 
 /// The most frames that may come before an answer.
 const MOST_FRAMES: usize = 1_000;
 
 /// The first tab there is, or a new one.
 pub(super) async fn find(
-    reader: &mut LengthReader,
-    writer: &StreamWriter,
+    reader: &mut FrameSource,
+    writer: &FrameWriter,
 ) -> Result<Value, ErrorKind> {
     let args = Map::from_iter([("createIfEmpty".to_owned(), Value::Bool(false))]);
     // No tab, or an extension that can't tell: both are what a new one is for.
@@ -41,8 +42,8 @@ pub(super) async fn find(
 
 /// Calls a tool and gives its answer, result or error.
 async fn ask(
-    reader: &mut LengthReader,
-    writer: &StreamWriter,
+    reader: &mut FrameSource,
+    writer: &FrameWriter,
     id: u64,
     tool: &str,
     args: &Map<String, Value>,
@@ -50,10 +51,10 @@ async fn ask(
     let frame = execute_tool(&json!(id), tool, args);
     writer.send(frame).await.map_err(|_| ErrorKind::Closed)?;
     for _ in 0..MOST_FRAMES {
-        let frame = match reader.frame().await {
-            Read::Frame(frame) => frame,
-            Read::TooLarge(bound) => return Err(ErrorKind::TooLarge { bound }),
-            Read::Broken(_) | Read::End => return Err(ErrorKind::Closed),
+        let frame = match reader.next().await {
+            Some(Ok(frame)) => frame,
+            Some(Err(ReadEnd::TooLarge(bound))) => return Err(ErrorKind::TooLarge { bound }),
+            _ => return Err(ErrorKind::Closed),
         };
         let mut answer: Value =
             serde_json::from_slice(&frame).map_err(|error| ErrorKind::Protocol {

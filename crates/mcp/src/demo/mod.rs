@@ -27,7 +27,7 @@ use tokio::io::DuplexStream;
 use tokio::sync::Notify;
 
 use self::tools::Demo;
-use crate::server::{OnWarning, ServerError, WholeLines, serve, serve_service_http};
+use crate::server::{OnWarning, ServerError, serve, serve_service_http, whole_lines};
 
 /// The size of the pipe in [`connect`], in bytes per direction.
 const PIPE_BYTES: usize = 64 * 1024;
@@ -51,7 +51,7 @@ pub enum Ended {
 /// [`ServerError::Protocol`] when what arrives isn't the protocol.
 pub async fn serve_stdio(on_warning: OnWarning) -> Result<Ended, ServerError> {
     let (reading, writing) = rmcp::transport::stdio_pipes();
-    serve_until_crash((WholeLines::new(reading, on_warning), writing)).await
+    serve_until_crash((whole_lines(reading, on_warning), writing)).await
 }
 
 async fn serve_until_crash<T, E, A>(transport: T) -> Result<Ended, ServerError>

@@ -21,6 +21,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::middleware::map_response;
 use axum::response::Response;
+use axum::serve::ListenerExt as _;
 use futures::TryStreamExt as _;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::IntoTransport;
@@ -37,7 +38,7 @@ use stdio::Lines;
 pub use faults::PlannedFaults;
 pub use handler::{Client, GRACE, Handler, Introduction, RpcError, text_result, unfit_result};
 pub use whole_characters::OnWarning;
-pub(crate) use whole_characters::WholeLines;
+pub(crate) use whole_characters::whole_lines;
 
 /// The path under which [`serve_http`] serves.
 pub const HTTP_PATH: &str = "/mcp";
@@ -62,7 +63,7 @@ pub async fn serve_stdio(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), ServerError> {
     let (reading, writing) = rmcp::transport::stdio_pipes();
-    let reading = WholeLines::new(reading, on_warning);
+    let reading = whole_lines(reading, on_warning);
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let lines = Lines::new(reading, ours, handler.grace());
     let serving = serve(Adapter::new(handler), lines);
@@ -158,6 +159,10 @@ pub(crate) async fn serve_service_http<S: ServerHandler + Clone>(
         .route_service(HTTP_PATH, service)
         .layer(map_response(with_results));
     let router = guard.wrap(whole_characters::wrap(router, on_warning));
+    // An answer has several small parts, and each is to go at once.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
     let server =
         axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
     on_ready(address);

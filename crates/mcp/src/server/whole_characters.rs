@@ -3,19 +3,20 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
+use cuecard_runtime::lines::{Line, LineReader};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::json::mended;
-use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
+use futures::stream;
+use tokio::io::AsyncRead;
+use tokio_util::io::StreamReader;
 
 use super::stdio::LONGEST_LINE;
 
@@ -29,58 +30,27 @@ fn whole<'a>(message: &'a [u8], on_warning: &OnWarning) -> Cow<'a, [u8]> {
     whole
 }
 
-/// Lines with U+FFFD for each half of a pair.
-pub(crate) struct WholeLines<R> {
-    inner: BufReader<R>,
+/// Lines with U+FFFD for each half of a pair, without those that are too long.
+pub(crate) fn whole_lines(
+    inner: impl AsyncRead + Send + Unpin + 'static,
     on_warning: OnWarning,
-    /// The beginning of a line whose end is still to come.
-    unfinished: Vec<u8>,
-    line: Vec<u8>,
-    /// How much of `line` was read.
-    n_read: usize,
-}
-
-impl<R: AsyncRead> WholeLines<R> {
-    pub(crate) fn new(inner: R, on_warning: OnWarning) -> Self {
-        Self {
-            inner: BufReader::new(inner),
-            on_warning,
-            unfinished: Vec::new(),
-            line: Vec::new(),
-            n_read: 0,
-        }
-    }
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for WholeLines<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        while this.n_read == this.line.len() {
-            let bytes = ready!(Pin::new(&mut this.inner).poll_fill_buf(context))?;
-            let end = bytes.iter().position(|byte| *byte == b'\n');
-            let n_bytes = end.map_or(bytes.len(), |end| end + 1);
-            this.unfinished.extend_from_slice(&bytes[..n_bytes]);
-            Pin::new(&mut this.inner).consume(n_bytes);
-            // One that is too long is refused by who reads it.
-            if end.is_some() || n_bytes == 0 || this.unfinished.len() > LONGEST_LINE {
-                this.line = whole(&this.unfinished, &this.on_warning).into_owned();
-                this.unfinished.clear();
-                this.n_read = 0;
-                if this.line.is_empty() {
-                    return Poll::Ready(Ok(()));
-                }
+) -> impl AsyncRead + Send + Unpin {
+    let lines = LineReader::new(Box::new(inner), LONGEST_LINE);
+    let whole = stream::unfold((lines, on_warning), |(mut lines, on_warning)| async move {
+        let mut is_end = false;
+        let line = loop {
+            match lines.next().await {
+                Line::TooLong(_) => is_end = true,
+                // The end of one that was too long.
+                Line::Whole(_) if std::mem::take(&mut is_end) => {}
+                Line::Whole(line) => break line,
+                Line::End => return None,
             }
-        }
-        let rest = &this.line[this.n_read..];
-        let n_bytes = rest.len().min(into.remaining());
-        into.put_slice(&rest[..n_bytes]);
-        this.n_read += n_bytes;
-        Poll::Ready(Ok(()))
-    }
+        };
+        let line = Bytes::from(whole(&line, &on_warning).into_owned());
+        Some((Ok::<_, io::Error>(line), (lines, on_warning)))
+    });
+    StreamReader::new(Box::pin(whole))
 }
 
 /// A server that gets bodies with U+FFFD for each half of a pair.
@@ -140,7 +110,7 @@ mod tests {
                 tokio::io::AsyncWriteExt::write_all(&mut pipe, sent.as_bytes()).await
             });
             let mut read = String::new();
-            let mut lines = WholeLines::new(reading, on_warning);
+            let mut lines = whole_lines(reading, on_warning);
             lines.read_to_string(&mut read).await.expect("a pipe");
             writing.await.expect("no panic").expect("a pipe");
             assert_eq!(read, expected);

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::forward::{SESSION, rpc_error};
+use super::queue::Queue;
 use super::session::Endpoint;
 use super::tap::{MAX_FRAME, Tap, lock, messages};
 
@@ -42,6 +43,7 @@ struct Bridge<W> {
     /// What the server wants to hear again with each request: its session and the version that was agreed on.
     session: Mutex<HeaderMap>,
     tap: Arc<Mutex<Tap>>,
+    queue: Queue,
     out: tokio::sync::Mutex<W>,
     n_failed: AtomicU64,
 }
@@ -60,6 +62,7 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
         client: client(&server.url).map_err(|error| reason(&error))?,
         server,
         session: Mutex::default(),
+        queue: Queue::new(&tap),
         tap,
         out: tokio::sync::Mutex::new(output),
         n_failed: AtomicU64::new(0),
@@ -79,7 +82,10 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
             Some(_) = requests.join_next() => continue,
             () = stop.cancelled() => break Ok(()),
         };
-        lock(&bridge.tap).client("", Some(&frame));
+        let request = frame.clone();
+        bridge
+            .queue
+            .pass(frame.len(), move |tap| tap.client("", Some(&request)));
         let message: Value = read_value(&frame).unwrap_or_default();
         if message["method"] == "initialize" {
             // A client that begins anew has no session yet.
@@ -109,6 +115,7 @@ pub async fn run<W: AsyncWrite + Send + Unpin + 'static>(
     if bridge.session().contains_key(SESSION) {
         let _ = tokio::time::timeout(GRACE, bridge.request(reqwest::Method::DELETE).send()).await;
     }
+    let _ = bridge.queue.read_so_far().await;
     ended.map(|()| bridge.n_failed.load(Ordering::Relaxed))
 }
 
@@ -152,12 +159,12 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
             return;
         };
         let why = lock(&self.tap).redacted(&why);
-        lock(&self.tap).abandon("", &ids);
         self.n_failed.fetch_add(ids.len() as u64, Ordering::Relaxed);
         for id in &ids {
             let error = rpc_error(Some(id), &format!("cuecard record mcp: the server {why}"));
             self.write(error.as_bytes()).await;
         }
+        self.queue.pass(0, move |tap| tap.abandon("", &ids));
     }
 
     async fn exchange(
@@ -296,7 +303,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Bridge<W> {
             ids.retain(|id| !message["method"].is_null() || message["id"] != *id);
         }
         self.write(&line).await;
-        lock(&self.tap).server("", Some(&line));
+        self.queue
+            .pass(line.len(), move |tap| tap.server("", Some(&line)));
     }
 
     async fn write(&self, line: &[u8]) {

@@ -24,8 +24,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::bridge::redirected;
+use super::queue::Queue;
 use super::session::Endpoint;
-use super::tap::{Lane, MAX_FRAME, Tap, lock, messages};
+use super::tap::{MAX_FRAME, Tap, lock, messages};
 
 /// More clients than this are never recorded at once.
 const MOST_CONNECTIONS: usize = 1_000;
@@ -49,6 +50,7 @@ pub struct Forward {
     /// The endpoint for clients.
     pub url: String,
     worker: Worker,
+    queue: Queue,
 }
 
 struct Proxy {
@@ -56,6 +58,7 @@ struct Proxy {
     guard: Guard,
     client: Client,
     tap: Arc<Mutex<Tap>>,
+    queue: Queue,
     stop: CancellationToken,
     n_requests: AtomicU64,
 }
@@ -83,11 +86,13 @@ impl Forward {
             timeouts: Timeouts::default(),
             max_connections: MOST_CONNECTIONS,
         };
+        let queue = Queue::new(&tap);
         let proxy = Arc::new(Proxy {
             options,
             guard,
             client,
             tap,
+            queue: queue.clone(),
             stop: stop.clone(),
             n_requests: AtomicU64::new(0),
         });
@@ -96,12 +101,14 @@ impl Forward {
         Ok(Self {
             url,
             worker: worker.map_err(StartError::Io)?,
+            queue,
         })
     }
 
-    /// Waits for answers that are on their way.
+    /// Waits for answers that are on their way, and until the tap has read them.
     pub async fn ended(self) {
         self.worker.ended().await;
+        let _ = self.queue.read_so_far().await;
     }
 }
 
@@ -126,11 +133,17 @@ impl Proxy {
             .and_then(|session| session.to_str().ok());
         let number = self.n_requests.fetch_add(1, Ordering::Relaxed);
         let mut exchange = Exchange {
-            lane: session.map_or_else(|| format!("#{number}"), str::to_owned),
-            ids: Vec::new(),
+            lane: session
+                .map_or_else(|| format!("#{number}"), str::to_owned)
+                .into(),
+            request: body.clone(),
             has_session: session.is_some(),
-            tap: self.tap.clone(),
+            queue: self.queue.clone(),
         };
+        let request = body.clone();
+        exchange.pass(body.len(), move |tap, lane| {
+            tap.client(lane, Some(&request));
+        });
         let mut headers = passed_on(&head.headers);
         headers.insert(
             header::ACCEPT_ENCODING,
@@ -151,14 +164,9 @@ impl Proxy {
             .client
             .request(head.method, url)
             .headers(headers)
-            .body(body.clone())
-            .send();
-        // It is on its way when it is read.
-        let read = async {
-            exchange.ids = ids(&body);
-            lock(&exchange.tap).client(&exchange.lane, Some(&body));
-        };
-        let (sent, ()) = futures::join!(sent, read);
+            .body(body)
+            .send()
+            .await;
         // A client that follows a redirect goes around the recorder.
         let received = match sent {
             Ok(received) => redirected(&received).map_or(Ok(received), Err),
@@ -168,10 +176,11 @@ impl Proxy {
             Ok(received) => received,
             Err(why) => {
                 exchange.has_session = false;
-                let mut tap = lock(&exchange.tap);
-                tap.n_unanswered += exchange.ids.len();
-                let why = tap.redacted(&format!("the server {why}"));
-                return refusal(&why, exchange.ids.first());
+                let ids = ids(&exchange.request);
+                let n_unanswered = ids.len();
+                exchange.pass(0, move |tap, _| tap.n_unanswered += n_unanswered);
+                let why = lock(&self.tap).redacted(&format!("the server {why}"));
+                return refusal(&why, ids.first());
             }
         };
         // Who gets an error does not get another answer.
@@ -186,7 +195,6 @@ impl Proxy {
         let tee = Tee {
             bytes: bytes.boxed(),
             reading,
-            unread: Bytes::new(),
             is_whole: left == Some(0),
             left,
             exchange,
@@ -217,16 +225,25 @@ fn refusal(what: &str, id: Option<&Value>) -> Response {
 
 /// A request with what comes of it. Without a session its answers can't come any other way.
 struct Exchange {
-    lane: Lane,
-    ids: Vec<Value>,
+    /// What the ids of its requests are unique in.
+    lane: Arc<str>,
+    request: Bytes,
     has_session: bool,
-    tap: Arc<Mutex<Tap>>,
+    queue: Queue,
+}
+
+impl Exchange {
+    fn pass(&self, n_bytes: usize, read: impl FnOnce(&mut Tap, &str) + Send + 'static) {
+        let lane = Arc::clone(&self.lane);
+        self.queue.pass(n_bytes, move |tap| read(tap, &lane));
+    }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
         if !self.has_session {
-            lock(&self.tap).abandon(&self.lane, &self.ids);
+            let request = self.request.clone();
+            self.pass(0, move |tap, lane| tap.abandon(lane, &ids(&request)));
         }
     }
 }
@@ -255,12 +272,10 @@ impl Reading {
     }
 }
 
-/// A body on its way from the server to the client. Each piece is read when it has gone on.
+/// A body on its way from the server to the client, and to the tap.
 struct Tee {
     bytes: BoxStream<'static, io::Result<Bytes>>,
     reading: Reading,
-    /// The piece that went on last.
-    unread: Bytes,
     /// How many bytes are still to come, if that is known.
     left: Option<u64>,
     /// Whether all of it has come.
@@ -272,11 +287,14 @@ struct Tee {
 impl Tee {
     async fn next(tee: Option<Self>) -> Option<(io::Result<Bytes>, Option<Self>)> {
         let mut tee = tee?;
-        tee.read();
+        let queue = &tee.exchange.queue;
+        if queue.is_full() {
+            let _ = queue.read_so_far().await;
+        }
         let stop = tee.stop.clone();
         match stop.run_until_cancelled(tee.bytes.next()).await {
             Some(Some(Ok(bytes))) => {
-                tee.unread = bytes.clone();
+                tee.read(&bytes);
                 tee.left = tee.left.map(|left| left.saturating_sub(bytes.len() as u64));
                 tee.is_whole = tee.left == Some(0);
                 Some((Ok(bytes), Some(tee)))
@@ -295,24 +313,26 @@ impl Tee {
         }
     }
 
-    fn read(&mut self) {
-        let bytes = std::mem::take(&mut self.unread);
-        let Exchange { lane, tap, .. } = &self.exchange;
+    fn read(&mut self, bytes: &[u8]) {
+        let exchange = &self.exchange;
         let is_too_long = match &mut self.reading {
             Reading::Events(reader) => {
-                let event = |data: &[u8]| lock(tap).server(lane, Some(data));
-                reader
-                    .read(&bytes, |read| event(read.data.as_bytes()))
-                    .is_err()
+                let event = |data: String| {
+                    let read = move |tap: &mut Tap, lane: &str| {
+                        tap.server(lane, Some(data.as_bytes()));
+                    };
+                    exchange.pass(bytes.len(), read);
+                };
+                reader.read(bytes, |read| event(read.data)).is_err()
             }
             Reading::Whole(whole) => {
-                whole.extend_from_slice(&bytes);
+                whole.extend_from_slice(bytes);
                 whole.len() > MAX_FRAME
             }
             Reading::Nothing => false,
         };
         if is_too_long {
-            lock(tap).server(lane, None);
+            exchange.pass(0, |tap, lane| tap.server(lane, None));
             self.reading = Reading::Nothing;
         }
     }
@@ -320,14 +340,20 @@ impl Tee {
 
 impl Drop for Tee {
     fn drop(&mut self) {
-        self.read();
-        let Exchange { lane, ids, tap, .. } = &self.exchange;
-        if self.is_whole {
-            let mut tap = lock(tap);
-            if let Reading::Whole(whole) = &self.reading {
-                tap.server(lane, Some(whole));
-            }
-            tap.answer_is_over(lane, ids);
+        if !self.is_whole {
+            return;
         }
+        let whole = match std::mem::replace(&mut self.reading, Reading::Nothing) {
+            Reading::Whole(whole) => Some(whole),
+            _ => None,
+        };
+        let request = self.exchange.request.clone();
+        let n_bytes = whole.as_ref().map_or(0, Vec::len);
+        self.exchange.pass(n_bytes, move |tap, lane| {
+            if let Some(whole) = whole {
+                tap.server(lane, Some(&whole));
+            }
+            tap.answer_is_over(lane, &ids(&request));
+        });
     }
 }

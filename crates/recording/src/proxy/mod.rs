@@ -2,13 +2,14 @@
 //! the way.
 //!
 //! Three transports share the tap: [`pipe`] between two streams of bytes, [`forward`] between two connections of HTTP,
-//! and [`bridge`] from a stream of bytes to a server behind HTTP. None of them knows what a frame means; the tap does, and
-//! touches none.
+//! and [`bridge`] from a stream of bytes to a server behind HTTP. None of them knows what a frame means; the tap does,
+//! touches none, and reads it when it has gone on.
 
 pub mod bridge;
 mod cassette;
 pub mod forward;
 pub mod pipe;
+mod queue;
 mod session;
 mod tap;
 #[cfg(test)]

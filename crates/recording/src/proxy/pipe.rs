@@ -10,11 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::tap::{Frames, Passed, Sender, Tap, lock};
+use super::queue::Queue;
+use super::tap::{Frames, Tap, lock};
 
 /// How many bytes are on their way at once, in each direction.
 const CHUNK: usize = 64 << 10;
@@ -22,10 +22,6 @@ const CHUNK: usize = 64 << 10;
 const GRACE: Duration = Duration::from_secs(2);
 /// How long calls may still take when the client has closed its side.
 const LAST_CALLS: Duration = Duration::from_secs(60);
-/// How long frames wait for others, to be read together.
-const TOGETHER: Duration = Duration::from_millis(2);
-/// How many bytes of each direction pass before it waits for the tap.
-const MOST_WAITING: usize = 32 << 20;
 /// How much of standard error is kept for the end, in bytes.
 const TAIL: usize = 4 << 10;
 /// How many of its lines are told.
@@ -78,36 +74,28 @@ pub async fn run(
             "the standard streams of the server are missing",
         ));
     };
-    // What passes waits here, in order, until the tap reads it: no call waits for that.
-    let (passing, passed) = unbounded_channel();
-    let clock = lock(tap).clock;
-    let noticing = |sender| {
-        let (passing, mut frames, mut waiting) = (passing.clone(), Frames::default(), 0);
+    let queue = Queue::new(tap);
+    type Read = fn(&mut Tap, &str, Option<&[u8]>);
+    let noticing = |read: Read| {
+        let (queue, mut frames) = (queue.clone(), Frames::default());
         move |bytes: &[u8]| {
-            let at = clock.now();
             frames.read(bytes, |frame| {
                 let frame = frame.map(<[u8]>::to_vec);
-                let _ = passing.send(Noted::Frame(Passed { sender, at, frame }));
+                let n_bytes = frame.as_ref().map_or(0, Vec::len);
+                queue.pass(n_bytes, move |tap| read(tap, "", frame.as_deref()));
             });
-            waiting += bytes.len();
-            if waiting > MOST_WAITING {
-                waiting = 0;
-                let _ = read_so_far(&passing).blocking_recv();
+            if queue.is_full() {
+                let _ = queue.read_so_far().blocking_recv();
             }
         }
     };
-    tokio::spawn(read_together(passed, tap.clone()));
     let tail = Arc::new(Mutex::new(VecDeque::new()));
     let keeping = tail.clone();
-    let mut client_ended = pump(
-        client.input,
-        stdin.into_owned_fd()?,
-        noticing(Sender::Client),
-    )?;
+    let mut client_ended = pump(client.input, stdin.into_owned_fd()?, noticing(Tap::client))?;
     let mut server_ended = pump(
         stdout.into_owned_fd()?,
         client.output,
-        noticing(Sender::Server),
+        noticing(Tap::server),
     )?;
     let keep = move |bytes: &[u8]| {
         let mut tail = keeping.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +119,7 @@ pub async fn run(
         }
     };
     if is_client_done {
-        let _ = read_so_far(&passing).await;
+        let _ = queue.read_so_far().await;
         // What is under way when the client says no more is answered, as it would be without us.
         tokio::select! {
             _ = tokio::time::timeout(LAST_CALLS, n_open.wait_for(|open| *open == 0)) => {}
@@ -148,7 +136,7 @@ pub async fn run(
         let _ = errors_ended.await;
     };
     let _ = tokio::time::timeout(GRACE, rest).await;
-    let _ = read_so_far(&passing).await;
+    let _ = queue.read_so_far().await;
     let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
     let tail: Vec<u8> = tail.iter().copied().collect();
     let tail = String::from_utf8_lossy(&tail);
@@ -160,38 +148,6 @@ pub async fn run(
         status,
         last_lines,
     })
-}
-
-/// What waits for the tap.
-enum Noted {
-    Frame(Passed),
-    /// Who sent it waits until all before it was read.
-    Done(oneshot::Sender<()>),
-}
-
-/// Reads what passes, several frames at a time: to be woken by each one would take time from the call that it belongs to.
-async fn read_together(mut passed: UnboundedReceiver<Noted>, tap: Arc<Mutex<Tap>>) {
-    while let Some(first) = passed.recv().await {
-        if matches!(first, Noted::Frame(_)) {
-            tokio::time::sleep(TOGETHER).await;
-        }
-        let mut next = Some(first);
-        while let Some(noted) = next {
-            match noted {
-                Noted::Frame(frame) => lock(&tap).passed(frame),
-                Noted::Done(done) => drop(done.send(())),
-            }
-            next = passed.try_recv().ok();
-        }
-    }
-}
-
-/// Ends when all that passed so far was read.
-fn read_so_far(passing: &UnboundedSender<Noted>) -> oneshot::Receiver<()> {
-    let (done, is_done) = oneshot::channel();
-    // Who reads it is there as long as who sends it.
-    let _ = passing.send(Noted::Done(done));
-    is_done
 }
 
 /// Why nothing more is passed on.

@@ -140,22 +140,6 @@ enum Request {
     UnreadCall,
 }
 
-/// Who sent a frame.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Sender {
-    Client,
-    Server,
-}
-
-/// A frame that has gone on already.
-#[derive(Debug)]
-pub(super) struct Passed {
-    pub sender: Sender,
-    /// When it came, as the tap's clock tells it.
-    pub at: Duration,
-    pub frame: Option<Vec<u8>>,
-}
-
 /// What can be known of a message that is too deep, or has too large a number, for a [`Value`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -448,13 +432,10 @@ impl Tap {
         }
     }
 
-    /// Reads a frame between one client and the server.
-    pub(super) fn passed(&mut self, Passed { sender, at, frame }: Passed) {
+    /// Lets `read` read what came `at` this time, as the tap's clock tells it.
+    pub(super) fn read_at(&mut self, at: Duration, read: impl FnOnce(&mut Self)) {
         self.passed = Some(at);
-        match sender {
-            Sender::Client => self.client("", frame.as_deref()),
-            Sender::Server => self.server("", frame.as_deref()),
-        }
+        read(self);
         self.passed = None;
     }
 

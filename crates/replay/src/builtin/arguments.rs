@@ -1,6 +1,8 @@
 //! Typed access to a step's parameters, which the table of the tools checks. Texts that spell numbers and booleans are
 //! accepted as such.
 
+use std::str::FromStr;
+
 use cuecard_source::value::{Mark, Piece, Text, Value, as_text, push_pointer};
 use cuecard_tool_call::model::{BuiltinTool, flag_of, number_of};
 use cuecard_tool_call::script::{Failure, FailureKind};
@@ -130,7 +132,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// One of the words that the table of tools allows.
-    pub(super) fn word(&self, name: &str) -> Option<&'a str> {
-        self.any(name).and_then(Json::as_str)
+    pub(super) fn word<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.any(name)?.as_str()?.parse().ok()
     }
 }

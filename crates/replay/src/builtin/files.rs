@@ -1,5 +1,7 @@
 //! `claude__read`, `claude__write`, `claude__edit`, `claude__notebook_edit` and `sandy__append_file`.
 
+use std::path::PathBuf;
+
 use cuecard_tool_call::script::{Failure, FailureKind};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -11,44 +13,36 @@ use cuecard_runtime::policy::{WITHOUT_LINE_END, ends_with_line};
 use cuecard_runtime::tap::Recorder;
 use cuecard_source::value::{Text, as_text};
 use cuecard_workspace::WorkspaceError;
-use cuecard_workspace::append::{Format, OnNewColumn, append as append_to};
+use cuecard_workspace::append::append as append_to;
 use cuecard_workspace::edit::{SAME_TEXT, edit as edit_file};
 use cuecard_workspace::files::{ReadBounds, read as read_file, write as write_file};
-use cuecard_workspace::notebook::{CellType, EditMode, NotebookEdit, edit as edit_notebook};
+use cuecard_workspace::notebook::{EditMode, NotebookEdit, edit as edit_notebook};
 
 pub(super) fn read(
     toolbox: &Toolbox,
     arguments: &Arguments<'_>,
     recorder: &mut Recorder<'_>,
 ) -> Result<Json, Failure> {
-    let path = toolbox
-        .policy
-        .read_path(&arguments.required_text("file_path"))
-        .map_err(refused)?;
+    let path = arguments.required_text("file_path");
+    let path = toolbox.policy.read_path(&path).map_err(refused)?;
     let read = read_file(
         &path,
         arguments.count("offset"),
         arguments.count("limit"),
         ReadBounds::default(),
     )
-    .map_err(|error| failed(&error))?;
+    .map_err(failed)?;
     toolbox.unless_lossy(to_json(&read)?, read.warnings(), recorder)
 }
 
 pub(super) fn write(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
-    let path = toolbox
-        .policy
-        .write_path(&arguments.required_text("file_path"))
-        .map_err(refused)?;
+    let path = write_path(toolbox, arguments, "file_path")?;
     let content = arguments.content("content");
-    to_json(&write_file(&path, &content).map_err(|error| failed(&error))?)
+    to_json(&write_file(&path, &content).map_err(failed)?)
 }
 
 pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
-    let path = toolbox
-        .policy
-        .write_path(&arguments.required_text("file_path"))
-        .map_err(refused)?;
+    let path = write_path(toolbox, arguments, "file_path")?;
     let old = arguments.required_text("old_string");
     let new = arguments.content("new_string");
     let new_text = arguments.text("new_string");
@@ -71,10 +65,7 @@ pub(super) fn edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json,
     if let Some(message) = message {
         return Err(Failure::new(FailureKind::BadParameters, message).with_help(WITHOUT_LINE_END));
     }
-    to_json(
-        &edit_file(&path, &old, &new, arguments.flag("replace_all"))
-            .map_err(|error| failed(&error))?,
-    )
+    to_json(&edit_file(&path, &old, &new, arguments.flag("replace_all")).map_err(failed)?)
 }
 
 /// The error of an edit that changes nothing.
@@ -115,14 +106,8 @@ fn breaks_line(file: &str, old: &str, new: &Text) -> bool {
 }
 
 pub(super) fn notebook_edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<Json, Failure> {
-    let path = toolbox
-        .policy
-        .write_path(&arguments.required_text("notebook_path"))
-        .map_err(refused)?;
-    let mode = arguments
-        .word("edit_mode")
-        .and_then(EditMode::from_name)
-        .unwrap_or_default();
+    let path = write_path(toolbox, arguments, "notebook_path")?;
+    let mode: EditMode = arguments.word("edit_mode").unwrap_or_default();
     let new_source = match mode {
         EditMode::Delete => String::new(),
         _ => arguments.content("new_source"),
@@ -130,10 +115,10 @@ pub(super) fn notebook_edit(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Res
     let change = NotebookEdit {
         cell_id: arguments.text("cell_id").map(|text| text.to_string()),
         new_source,
-        cell_type: arguments.word("cell_type").and_then(CellType::from_name),
+        cell_type: arguments.word("cell_type"),
         mode,
     };
-    to_json(&edit_notebook(&path, &change).map_err(|error| failed(&error))?)
+    to_json(&edit_notebook(&path, &change).map_err(failed)?)
 }
 
 pub(super) fn append(
@@ -141,25 +126,25 @@ pub(super) fn append(
     arguments: &Arguments<'_>,
     recorder: &mut Recorder<'_>,
 ) -> Result<Json, Failure> {
-    let path = toolbox
-        .policy
-        .write_path(&arguments.required_text("path"))
-        .map_err(refused)?;
-    let format = arguments
-        .word("format")
-        .and_then(Format::from_name)
-        .unwrap_or_default();
-    let on_new_column = arguments
-        .word("on_new_column")
-        .and_then(OnNewColumn::from_name)
-        .unwrap_or_default();
+    let path = write_path(toolbox, arguments, "path")?;
+    let format = arguments.word("format").unwrap_or_default();
+    let on_new_column = arguments.word("on_new_column").unwrap_or_default();
     let data = arguments.any("data").unwrap_or(&Json::Null);
-    let appended = append_to(&path, format, data, on_new_column).map_err(|error| failed(&error))?;
+    let appended = append_to(&path, format, data, on_new_column).map_err(failed)?;
     toolbox.unless_lossy(to_json(&appended)?, &appended.warnings, recorder)
 }
 
+fn write_path(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    name: &str,
+) -> Result<PathBuf, Failure> {
+    let path = arguments.required_text(name);
+    toolbox.policy.write_path(&path).map_err(refused)
+}
+
 /// A failed tool, in words.
-fn failed(error: &WorkspaceError) -> Failure {
+pub(super) fn failed(error: WorkspaceError) -> Failure {
     let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
     failure.notes = error.notes();
     failure.help = error.help();

@@ -11,12 +11,12 @@ use serde_json::Value as Json;
 
 use super::super::toolbox::{DEFAULT_TIMEOUT, ToolSettings, timed_out};
 use super::arguments::Arguments;
-use super::files::to_json;
+use super::files::{failed, to_json};
 use super::refused;
 use cuecard_workspace::WorkspaceError;
 use cuecard_workspace::search::{
-    Grep, Limits, OutputMode, check_glob as check_files, check_grep as check_patterns,
-    glob as find_files, grep as find_lines, split_absolute,
+    Grep, Limits, check_glob as check_files, check_grep as check_patterns, glob as find_files,
+    grep as find_lines, split_absolute,
 };
 
 pub(super) async fn glob(
@@ -120,11 +120,7 @@ fn request(arguments: &Arguments<'_>, pattern: &Text, path: PathBuf) -> Grep {
             .text("glob")
             .map(|text| data_as_text(&text, |data| escaped_glob(data).replace([' ', ','], "?"))),
         file_type: arguments.text("type").map(|text| text.to_string()),
-        output_mode: match arguments.word("output_mode") {
-            Some("content") => OutputMode::Content,
-            Some("count") => OutputMode::Count,
-            _ => OutputMode::FilesWithMatches,
-        },
+        output_mode: arguments.word("output_mode").unwrap_or_default(),
         context_before: size("-B").unwrap_or(around),
         context_after: size("-A").unwrap_or(around),
         head_limit: size("head_limit"),
@@ -139,7 +135,7 @@ fn request(arguments: &Arguments<'_>, pattern: &Text, path: PathBuf) -> Grep {
 pub(super) fn check_grep(arguments: &Arguments<'_>) -> Result<(), Failure> {
     let pattern = arguments.text("pattern").unwrap_or_else(|| Text::from("x"));
     let request = request(arguments, &pattern, PathBuf::new());
-    check_patterns(&request).map_err(|error| failed(&error))
+    check_patterns(&request).map_err(failed)
 }
 
 /// The same of a glob.
@@ -149,13 +145,7 @@ pub(super) fn check_glob(arguments: &Arguments<'_>) -> Result<(), Failure> {
     };
     let pattern = pattern.to_string();
     let below = split_absolute(&pattern).map_or(&*pattern, |(_, below)| below);
-    check_files(below).map_err(|error| failed(&error))
-}
-
-fn failed(error: &WorkspaceError) -> Failure {
-    let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
-    failure.help = error.help();
-    failure
+    check_files(below).map_err(failed)
 }
 
 fn folder(settings: &ToolSettings, arguments: &Arguments<'_>) -> Result<PathBuf, Failure> {
@@ -187,7 +177,7 @@ async fn in_background<T: Serialize + Send + 'static>(
             FailureKind::ToolError,
             format!("the search panicked: {panic}"),
         )),
-        Ok(Ok(Err(error))) => Err(failed(&error)),
+        Ok(Ok(Err(error))) => Err(failed(error)),
         Ok(Ok(Ok(found))) => to_json(&found),
     }
 }

@@ -10,9 +10,8 @@ use serde_json::{Value as Json, json};
 
 use super::super::toolbox::{Found, ToolSettings, Toolbox, command_timed_out};
 use super::arguments::Arguments;
-use super::files::to_json;
+use super::files::{failed, to_json};
 use super::{json_of, refused};
-use cuecard_workspace::WorkspaceError;
 use cuecard_workspace::commands::{
     CommandRequest, DEFAULT_MAX_OUTPUT, run as run_command, start_in_background,
 };
@@ -77,7 +76,7 @@ pub(super) async fn start(
     let command = BoundCommand::new(toolbox, arguments, request.timeout)?;
     let id = toolbox.background.id(&request.call_id)?;
     let started = start_in_background(command.request, &toolbox.environment).await;
-    let running = started.map_err(not_started)?;
+    let running = started.map_err(failed)?;
     toolbox.background.add(id.clone(), running, command.files);
     Ok(json!({"shell_id": id}))
 }
@@ -97,7 +96,7 @@ pub(super) async fn run(
     let expected_exit = arguments.count("expect_exit");
     let outcome = run_command(command, &settings.environment)
         .await
-        .map_err(not_started)?;
+        .map_err(failed)?;
     let mut result = to_json(&outcome)?;
     if let (Some(limit), true) = (capped, outcome.timed_out) {
         let mut failure = command_timed_out(limit);
@@ -158,12 +157,6 @@ fn variables(
         variables.push((name.into(), value.into()));
     }
     Ok(variables)
-}
-
-fn not_started(error: WorkspaceError) -> Failure {
-    let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
-    failure.help = error.help();
-    failure
 }
 
 const LONGER: &str = "increase the timeout: \"timeout\": MILLISECONDS in its params";

@@ -73,7 +73,7 @@ impl<'a> Growing<'a> {
             let start = &mut start[..metadata.len().min(3) as usize];
             growing.read_at(start, 0)?;
             growing.encoding = Encoding::of(start);
-            if growing.encoding.is_utf16() {
+            if growing.encoding.utf16().is_some() {
                 return Err(is_utf16(path));
             }
             return Ok(growing);

@@ -39,7 +39,7 @@ pub(super) fn append(disk: &dyn Disk, path: &Path, items: &[Value]) -> Result<u6
     };
     let exists = old.is_some();
     let old = old.unwrap_or_default();
-    if Encoding::of(&old).is_utf16() {
+    if Encoding::of(&old).utf16().is_some() {
         return Err(is_utf16(path));
     }
     let old = String::from_utf8(old).map_err(|error| {

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
+use strum::EnumString;
 
 use super::WorkspaceError;
 use super::disk::{Disk, RealDisk};
@@ -20,7 +21,8 @@ mod json_array;
 mod json_lines;
 
 /// What kind of file the records go to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum Format {
     /// One JSON value per line.
     #[default]
@@ -31,43 +33,15 @@ pub enum Format {
     Json,
 }
 
-impl Format {
-    /// The names that [`Format::from_name`] knows.
-    pub const NAMES: [&'static str; 3] = ["jsonl", "csv", "json"];
-
-    /// The format of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "jsonl" => Some(Self::Jsonl),
-            "csv" => Some(Self::Csv),
-            "json" => Some(Self::Json),
-            _ => None,
-        }
-    }
-}
-
 /// What happens to a value whose column a CSV file doesn't have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum OnNewColumn {
     /// Nothing is appended, and the columns are named.
     #[default]
     Error,
     /// The file is rewritten with the new columns behind the old ones.
     Extend,
-}
-
-impl OnNewColumn {
-    /// The names that [`OnNewColumn::from_name`] knows.
-    pub const NAMES: [&'static str; 2] = ["error", "extend"];
-
-    /// The behaviour of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "error" => Some(Self::Error),
-            "extend" => Some(Self::Extend),
-            _ => None,
-        }
-    }
 }
 
 /// What [`append`] did.

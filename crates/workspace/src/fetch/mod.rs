@@ -317,7 +317,7 @@ async fn receive(
         body::Decoded::Html { text, xml } => {
             // Only the processor is needed for this, and it may be needed for a while.
             let converted = tokio::task::spawn_blocking(move || html::to_markdown(&text, xml));
-            let (content, lost) = converted.await.ok().flatten().ok_or_else(|| {
+            let (content, lost) = converted.await.map_err(|_| {
                 WorkspaceError::new(format!(
                     "the HTML of `{}` could not be converted",
                     shown(url)

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use serde::Serialize;
 
 use super::disk::{RealDisk, io_failure, open_for_reading, read_whole, replace, too_large};
-use super::text::{Encoding, Utf16Reader};
+use super::text::{Encoding, utf16_as_utf8};
 use super::{WorkspaceError, bytes_in_words};
 use lines::{Page, PageError, Wanted};
 
@@ -164,11 +164,12 @@ pub fn read(
         return Err(problem.with_help(help).at(path));
     }
     reader.consume(encoding.mark().len());
-    let page = if encoding.is_utf16() {
-        let mut decoder = BufReader::new(Utf16Reader::new(&mut reader, encoding));
-        lines::page(&mut decoder, &wanted)
-    } else {
-        lines::page(&mut reader, &wanted)
+    let page = match encoding.utf16() {
+        Some(charset) => {
+            let mut decoder = BufReader::new(utf16_as_utf8(&mut reader, charset));
+            lines::page(&mut decoder, &wanted)
+        }
+        None => lines::page(&mut reader, &wanted),
     };
     let page = page.map_err(|error| refused_page(path, error, wanted.content_bytes))?;
     if reader.into_inner().limit() == 0 {
@@ -306,7 +307,7 @@ fn image_type(start: &[u8]) -> Option<&'static str> {
 /// What a file that is no text seems to be.
 fn binary(start: &[u8], encoding: Encoding) -> Option<&'static str> {
     match start {
-        _ if encoding.is_utf16() => None,
+        _ if encoding.utf16().is_some() => None,
         [b'%', b'P', b'D', b'F', b'-', ..] => Some("a PDF document"),
         [b'P', b'K', 3, 4, ..] => Some("a ZIP archive or an office document"),
         [0x1f, 0x8b, ..] => Some("gzip-compressed data"),

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::json;
+use strum::{AsRefStr, EnumString};
 
 use super::disk::{RealDisk, read_whole, replace};
 use super::json_text::space_before;
@@ -38,7 +39,8 @@ pub struct NotebookEdit {
 }
 
 /// The kinds of cells that can be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AsRefStr, EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum CellType {
     /// A cell that can be run.
     Code,
@@ -46,29 +48,9 @@ pub enum CellType {
     Markdown,
 }
 
-impl CellType {
-    /// The names that [`CellType::from_name`] knows.
-    pub const NAMES: [&'static str; 2] = ["code", "markdown"];
-
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "code" => Some(Self::Code),
-            "markdown" => Some(Self::Markdown),
-            _ => None,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Markdown => "markdown",
-        }
-    }
-}
-
 /// What is done to a notebook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, AsRefStr, EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum EditMode {
     /// The cell gets a new text.
     #[default]
@@ -77,29 +59,6 @@ pub enum EditMode {
     Insert,
     /// The cell goes.
     Delete,
-}
-
-impl EditMode {
-    /// The names that [`EditMode::from_name`] knows.
-    pub const NAMES: [&'static str; 3] = ["replace", "insert", "delete"];
-
-    /// The mode of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "replace" => Some(Self::Replace),
-            "insert" => Some(Self::Insert),
-            "delete" => Some(Self::Delete),
-            _ => None,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Replace => "replace",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-        }
-    }
 }
 
 /// What [`edit`] did.
@@ -138,7 +97,7 @@ fn changed(
     match (change.mode, named) {
         (EditMode::Insert, named) => insert(&document, change, named.map_or(0, |place| place + 1)),
         (mode, None) => {
-            let mode = mode.name();
+            let mode = mode.as_ref();
             let problem = format!("`cell_id` is missing, and `{mode}` needs it");
             let help = "name the cell by its id, or by its place: `cell-0` is the first";
             Err(WorkspaceError::new(problem).with_help(help))
@@ -200,7 +159,7 @@ fn replace_cell(
         match key.as_str() {
             "cell_type" => {
                 if let Some(becomes) = change.cell_type {
-                    *text = json!(becomes.name()).to_string();
+                    *text = json!(becomes.as_ref()).to_string();
                 }
                 cell_type = serde_json::from_str(text).unwrap_or_default();
             }
@@ -251,14 +210,17 @@ fn insert(
     };
     let layout = Layout::of(document, &space);
     let fields = vec![
-        ("cell_type".to_owned(), json!(cell_type.name()).to_string()),
+        (
+            "cell_type".to_owned(),
+            json!(cell_type.as_ref()).to_string(),
+        ),
         ("metadata".to_owned(), "{}".to_owned()),
         (
             "source".to_owned(),
             layout.print(&source(&change.new_source, true)),
         ),
     ];
-    let fields = fit_to_type(fields, cell_type.name());
+    let fields = fit_to_type(fields, cell_type.as_ref());
     let (fields, cell_id) = with_id(document, fields, place, &change.new_source);
     let cell = layout.cell(&fields);
     let text = if let Some(next) = document.cells.get(place) {

@@ -27,8 +27,8 @@ const MAX_BUFFER_BYTES: usize = 256 * 1024 * 1024;
 const SNIFFED_BYTES: usize = 64 * 1024;
 
 /// What a search gives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum OutputMode {
     /// The lines that match.
     Content,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cuecard_workspace::notebook::{CellType, EditMode, NotebookEdit};
+use cuecard_workspace::notebook::{EditMode, NotebookEdit};
 use cuecard_workspace::{WorkspaceError, edit, files, notebook};
 
 use super::{Arguments, Done, Tools};
@@ -57,14 +57,15 @@ impl Tools {
             cell_type: args
                 .optional("cell_type")
                 .map(|name| {
-                    CellType::from_name(name)
-                        .ok_or_else(|| format!("`cell_type` can't be `{name}`"))
+                    name.parse()
+                        .map_err(|_| format!("`cell_type` can't be `{name}`"))
                 })
                 .transpose()?,
             mode: match args.optional("edit_mode") {
                 None => EditMode::default(),
-                Some(name) => EditMode::from_name(name)
-                    .ok_or_else(|| format!("`edit_mode` can't be `{name}`"))?,
+                Some(name) => name
+                    .parse()
+                    .map_err(|_| format!("`edit_mode` can't be `{name}`"))?,
             },
         };
         let edited = notebook::edit(&self.writable(name)?, &change);
