@@ -10,7 +10,7 @@ use super::same::{Same, same};
 use super::sources::{Field, FieldKind, Record, stems};
 use super::text::{Language, plain};
 
-use Verdict::Refuted;
+use Verdict::{Refuted, Unproven};
 
 impl Prover<'_> {
     /// Whether the claim names a record that has another value in that field, or uses another field's words for the value.
@@ -74,14 +74,17 @@ impl Prover<'_> {
                             field.kind == FieldKind::Text && own.kind != FieldKind::Falsy;
                         is_plain && !sources.has_naming_key(idx, field)
                     });
+                    // `Ada manages Bob` has the words of `the manager of Ada is Bob`.
+                    let is_name = said.contains(&field.value.as_str());
                     if let Some(own) = own
                         && says(field)
                         && !says(own)
-                        && !is_theirs(field)
+                        && (is_name || !is_theirs(field))
                     {
+                        let verdict = if is_name { Unproven } else { Refuted };
                         let (field, own) = (quoted(&field.text), quoted(&own.text));
                         let told = format!("{field} is of another entry; this one has {own}");
-                        return Some(Proof::new(Refuted, told).of(Some(record.event)));
+                        return Some(Proof::new(verdict, told).of(Some(record.event)));
                     }
                 }
             }

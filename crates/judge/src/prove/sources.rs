@@ -540,7 +540,11 @@ impl Sources {
         let words = key_text(key);
         let is_nested = match value {
             Json::Object(_) => true,
-            Json::Array(items) => items.iter().any(|item| item.is_array() || item.is_object()),
+            // A sentence in a list says what it says, with its own sign.
+            Json::Array(items) => items.iter().any(|item| match item {
+                Json::String(text) => !is_short(text),
+                other => other.is_array() || other.is_object(),
+            }),
             _ => false,
         };
         let below = |header: &Header| Rc::new(header.plus(&words, own));
