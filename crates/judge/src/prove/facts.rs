@@ -13,7 +13,7 @@ use super::data::{
 use super::glue::Glue;
 pub(super) use super::said::Said;
 use super::same::{Same, readings, same};
-use super::text::{Language, fold, plain, stem};
+use super::text::{Language, fold, place, plain, stem};
 
 /// What a fact says.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,7 +211,6 @@ patterns! {
         *UNIT
     );
     RATE = r"(?i)^\s*(?:/|per\b|a\b|an\b|each\b|pro\b|je\b)\s*([^\W\d_]+)";
-    UNIT_BEHIND = format!(r"(?i)^[ -]?(?:to|-|–|and|or|bis)\s?(?:{NUMBER})\s?({})(?!\w)", *UNIT);
     ONLY_AMOUNT = format!(r"(?i)^(?:{NUMBER})\s?-?(?:{}|k|m|bn|x|st|nd|rd|th)(?:-old)?$", *UNIT);
     RANGE = format!(r"^(?:{NUMBER})\s?-\s?(?:{NUMBER})\w*$");
     RANGE_BEHIND = format!(r"(?i)^{BOUND}(?: to | or | bis | oder |(?<=\d) ?– ?){BOUND}");
@@ -249,10 +248,6 @@ struct Reader {
 
 /// A number of more digits is one by its digits only.
 const LONGEST_NUMBER: usize = 15;
-
-fn place(at: usize) -> i64 {
-    i64::try_from(at).unwrap_or(i64::MAX)
-}
 
 impl Reader {
     fn take(&mut self, range: Range<usize>) {
@@ -478,21 +473,16 @@ impl Reader {
         let is_unit = matches!(times.as_str(), "m" | "b") && is_length;
         let factor = multiplier(&times).filter(|_| !is_unit).unwrap_or(1.0);
         let metres = || unit_of(&times).filter(|_| is_unit && times == "m");
-        let mut unit = unit_of(before).or(behind_it).or_else(metres);
-        // `5 and 6 EUR`, but not `in 2021 and 6 EUR`
-        let is_year = numeral.len() == 4 && numeral.starts_with(['1', '2']) && word == "in";
+        let unit = unit_of(before).or(behind_it).or_else(metres);
         let behind = &self.text[end..];
         let mut taken = end;
         let mut rate = None;
-        if unit.is_some() {
-            if let Ok(Some(found)) = RATE.captures(behind)
-                && let Some(word) = found.get(1).filter(|word| unit_of(word.as_str()).is_some())
-            {
-                rate = Some(word.as_str().to_lowercase().chars().take(3).collect());
-                taken = end + word.end();
-            }
-        } else if !is_year && let Ok(Some(found)) = UNIT_BEHIND.captures(behind) {
-            unit = found.get(1).and_then(|name| unit_of(name.as_str()));
+        if unit.is_some()
+            && let Ok(Some(found)) = RATE.captures(behind)
+            && let Some(word) = found.get(1).filter(|word| unit_of(word.as_str()).is_some())
+        {
+            rate = Some(word.as_str().to_lowercase().chars().take(3).collect());
+            taken = end + word.end();
         }
         let mut from = start;
         if word == "than" {

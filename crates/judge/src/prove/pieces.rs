@@ -8,7 +8,7 @@ use regex::Regex;
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
 use super::said::Element;
 use super::same::{Same, same};
-use super::text::{Language, fold, pattern};
+use super::text::{Language, fold, part, pattern, place};
 
 /// What says one thing: facts, content words, a sign.
 #[derive(Debug, Clone, Default)]
@@ -96,18 +96,6 @@ pattern!(
 /// Whether a text has a verb that everybody knows.
 pub(crate) fn has_verb(text: &str) -> bool {
     VERB.is_match(text)
-}
-
-fn place(at: usize) -> i64 {
-    i64::try_from(at).unwrap_or(i64::MAX)
-}
-
-/// A part of a text between two byte offsets, which are moved to the next characters.
-fn part(text: &str, from: i64, to: i64) -> (usize, &str) {
-    let bound =
-        |at: i64| text.floor_char_boundary(usize::try_from(at.max(0)).unwrap_or(usize::MAX));
-    let (from, to) = (bound(from), bound(to));
-    (from, text.get(from..to).unwrap_or_default())
 }
 
 /// What a clause says as a whole.

@@ -13,7 +13,7 @@ use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
 use super::signs::Signs;
 use super::sources::{Field, FieldKind, leaves, shown, stems};
-use super::text::{plain, stem};
+use super::text::{place, plain, stem};
 use cuecard_source::value::Json;
 
 use Verdict::{Refuted, Supported, Unproven};
@@ -333,10 +333,7 @@ impl Prover<'_> {
             .filter(|fact| !is_count(fact) && !fact.is_name())
             .collect();
         // What follows a colon is which they are.
-        let colon = piece
-            .text
-            .find(':')
-            .map_or(i64::MAX, |at| i64::try_from(at).unwrap_or(i64::MAX));
+        let colon = piece.text.find(':').map_or(i64::MAX, place);
         let counted = piece.words.iter().filter(|word| word.at < colon);
         let mine: BTreeSet<&str> = counted.map(|word| word.stem.as_str()).collect();
         let listed = piece.words.iter().filter(|word| word.at > colon);

@@ -12,7 +12,7 @@ use super::proof::Prover;
 use super::said::Element;
 use super::same::{Same, same};
 use super::sources::{Field, FieldKind};
-use super::text::{UNKNOWN_SIGN, plain};
+use super::text::{UNKNOWN_SIGN, place, plain};
 
 /// How the signs of a piece agree with those of a record.
 pub(super) enum Signs<'f> {
@@ -90,8 +90,8 @@ impl Prover<'_> {
                 let start = text
                     .find(value.as_str())
                     .filter(|_| stands_in(value, &text))?;
-                let start = piece.start + i64::try_from(start).ok()?;
-                Some((at, start..start + i64::try_from(value.len()).ok()? + 1))
+                let start = piece.start + place(start);
+                Some((at, start..start + place(value.len()) + 1))
             })
             .collect();
         for token in &tokens {
