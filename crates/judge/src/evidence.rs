@@ -130,6 +130,8 @@ pub(crate) struct Facts {
     lines: Vec<Vec<String>>,
     /// The lines that each word stands in.
     lines_of: HashMap<String, Vec<usize>>,
+    /// The first letters of the words of each text, but for the commonest.
+    initials: Vec<String>,
     urls: HashSet<String>,
     hosts: HashSet<String>,
     /// Keys, and the words of the tools' names.
@@ -161,6 +163,9 @@ impl Facts {
         self.hosts
             .extend(domains.map(|(_, domain)| host_of(domain)));
         let line = plain(text);
+        let telling = words(&line).filter(|word| !is_function_word(word.text));
+        let initials = telling.filter_map(|word| word.text.chars().next());
+        self.initials.push(initials.collect());
         let words: Vec<String> = words(&line).map(|word| bare(word.text)).collect();
         for word in words.iter().collect::<HashSet<_>>() {
             let lines = self.lines_of.entry(word.clone()).or_default();
@@ -209,8 +214,16 @@ impl Facts {
             && (self.has_name(&parts)
                 || self.hosts.iter().any(is_host)
                 || parts.iter().all(|part| self.names.contains(part))
-                || (is_acronym && has_initials(&self.literal, &parts[0]))
+                || (is_acronym && self.has_initials(&parts[0]))
                 || self.has_text(name))
+    }
+
+    /// Whether words in a row have these initials; those of a plural are the same.
+    fn has_initials(&self, acronym: &str) -> bool {
+        let mut wanted = [acronym, acronym.trim_end_matches('s')].into_iter();
+        wanted.any(|wanted| {
+            wanted.len() > 1 && self.initials.iter().any(|known| known.contains(wanted))
+        })
     }
 
     /// Whether a text has all words of a name, each near the one before; plurals are the same.
@@ -252,20 +265,4 @@ fn stands_together(line: &[String], name: &[String]) -> bool {
         })
     };
     places.iter().all(|places| !places.is_empty()) && places.windows(2).all(is_near)
-}
-
-/// Whether some words in a row that say something have these initials.
-fn has_initials(literal: &str, acronym: &str) -> bool {
-    let wanted = [acronym, acronym.trim_end_matches('s')];
-    let mut lines = literal.lines().map(|line| {
-        let words = words(line).filter(|word| !is_function_word(word.text));
-        words
-            .filter_map(|word| word.text.chars().next())
-            .collect::<String>()
-    });
-    lines.any(|initials| {
-        wanted
-            .iter()
-            .any(|wanted| wanted.len() > 1 && initials.contains(wanted))
-    })
 }

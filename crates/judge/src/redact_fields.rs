@@ -197,14 +197,14 @@ impl FieldRedactor {
         let mut found = std::mem::take(&mut self.found);
         for (idx, event) in trace.events.iter_mut().enumerate() {
             let place = idx.to_string();
-            let in_event = below(&below(&whole(&self.pointers), "events"), &place);
             for (name, id) in [
                 ("group_id", &mut event.group_id),
                 ("session_id", &mut event.session_id),
                 ("task_id", &mut event.task_id),
                 ("agent_id", &mut event.agent_id),
             ] {
-                if let Some(text) = id.as_mut().filter(|_| self.is_meant(name, &in_event)) {
+                let is_meant = |_: &&mut String| self.is_meant(&["events", &place, name]);
+                if let Some(text) = id.as_mut().filter(is_meant) {
                     found.add(text);
                     REDACTED.clone_into(text);
                 }
@@ -223,17 +223,11 @@ impl FieldRedactor {
         }
         let mut found = std::mem::take(&mut self.found);
         let place = idx.to_string();
-        let in_result = below(&whole(&self.pointers), "assertions");
-        let in_outcome = below(&in_result, &place);
         for (name, json) in [
             ("params", &mut outcome.params),
             ("observed", &mut outcome.observed),
         ] {
-            if self.is_meant(name, &in_outcome) {
-                replace(json, &mut found);
-            } else {
-                self.walk(json, &below(&in_outcome, name), &mut found);
-            }
+            self.member(name, json, &mut vec!["assertions", &place], &mut found);
         }
         self.learn(found);
         if self.found.overflowed {
@@ -279,69 +273,69 @@ impl FieldRedactor {
 
     /// Takes the fields out of what stands at a path of the trace.
     fn field(&self, path: &[&str], json: &mut Json, found: &mut Found) {
-        let mut pointers = whole(&self.pointers);
-        for name in path {
-            if self.is_meant(name, &pointers) {
-                return replace(json, found);
-            }
-            pointers = below(&pointers, name);
+        if (1..=path.len()).any(|end| self.is_meant(&path[..end])) {
+            replace(json, found);
+        } else {
+            self.walk(json, &mut path.to_vec(), found);
         }
-        self.walk(json, &pointers, found);
     }
 
-    /// Whether the field `name` is taken out as a whole, by its name or because a pointer ends there.
-    fn is_meant(&self, name: &str, pointers: &[&[String]]) -> bool {
-        self.names.contains(&name.to_lowercase())
-            || pointers
-                .iter()
-                .any(|pointer| matches!(pointer, [last] if last == name || last == "*"))
+    /// Whether what stands at a path is taken out as a whole, by its name or because a pointer leads there.
+    fn is_meant(&self, path: &[&str]) -> bool {
+        let is_it = |pointer: &Vec<String>| {
+            let mut parts = pointer.iter().zip(path);
+            pointer.len() == path.len() && parts.all(|(part, name)| part == "*" || part == name)
+        };
+        let name = path.last().map(|name| name.to_lowercase());
+        name.is_some_and(|name| self.names.contains(&name)) || self.pointers.iter().any(is_it)
     }
 
-    /// Replaces fields below `json`; whether there were any. As deep as JSON is read, which is bounded.
-    fn walk(&self, json: &mut Json, pointers: &[&[String]], found: &mut Found) -> bool {
-        let mut changed = false;
+    /// Replaces fields below `json`, which stands at `path`; whether there were any. As deep as JSON is read, which is bounded.
+    fn walk<'p>(&self, json: &'p mut Json, path: &mut Vec<&'p str>, found: &mut Found) -> bool {
         match json {
             Json::Object(members) => {
-                for (name, value) in members.iter_mut() {
-                    if self.is_meant(name, pointers) {
-                        replace(value, found);
-                        changed = true;
-                    } else {
-                        changed |= self.walk(value, &below(pointers, name), found);
-                    }
-                }
+                let members = members.iter_mut();
+                members.fold(false, |changed, (name, value)| {
+                    self.member(name, value, path, found) | changed
+                })
             }
             Json::Array(items) => {
-                for (idx, item) in items.iter_mut().enumerate() {
-                    let inner = match pointers {
-                        [] => Vec::new(),
-                        _ => {
-                            let place = idx.to_string();
-                            if pointers
-                                .iter()
-                                .any(|pointer| matches!(pointer, [last] if *last == place || last == "*"))
-                            {
-                                replace(item, found);
-                                changed = true;
-                                continue;
-                            }
-                            below(pointers, &place)
-                        }
-                    };
-                    changed |= self.walk(item, &inner, found);
-                }
+                let items = items.iter_mut().enumerate();
+                items.fold(false, |changed, (idx, item)| {
+                    let mut path = path.clone();
+                    self.member(&idx.to_string(), item, &mut path, found) | changed
+                })
             }
             // Many servers answer with JSON inside a text.
             Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
-                if let Ok(mut inner) = serde_json::from_str::<Json>(text)
-                    && self.walk(&mut inner, pointers, found)
-                {
+                let Ok(mut inner) = serde_json::from_str::<Json>(text) else {
+                    return false;
+                };
+                let changed = self.walk(&mut inner, &mut path.clone(), found);
+                if changed {
                     *text = inner.to_string();
-                    changed = true;
                 }
+                changed
             }
-            _ => {}
+            _ => false,
         }
+    }
+
+    /// Replaces what stands at a path and a name, or fields below it; whether there was any.
+    fn member<'p>(
+        &self,
+        name: &'p str,
+        value: &'p mut Json,
+        path: &mut Vec<&'p str>,
+        found: &mut Found,
+    ) -> bool {
+        path.push(name);
+        let is_meant = self.is_meant(path);
+        if is_meant {
+            replace(value, found);
+        }
+        let changed = is_meant || self.walk(value, path, found);
+        path.pop();
         changed
     }
 
@@ -514,21 +508,6 @@ fn replace(json: &mut Json, found: &mut Found) {
         found.add_all(json);
         *json = Json::from(REDACTED);
     }
-}
-
-fn whole(pointers: &[Vec<String>]) -> Vec<&[String]> {
-    pointers.iter().map(Vec::as_slice).collect()
-}
-
-/// What is left of the pointers that go through `name`.
-fn below<'a>(pointers: &[&'a [String]], name: &str) -> Vec<&'a [String]> {
-    pointers
-        .iter()
-        .filter_map(|pointer| match pointer {
-            [first, rest @ ..] if (first == name || first == "*") && !rest.is_empty() => Some(rest),
-            _ => None,
-        })
-        .collect()
 }
 
 fn line_of(place: &Place) -> &str {

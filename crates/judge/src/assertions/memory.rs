@@ -138,47 +138,34 @@ const LEAST_OVERLAP: f64 = 0.5;
 fn honours(output: &str, fact: &str, patterns: &[TextPattern]) -> (Verdict, String) {
     let told = excerpt(fact);
     if !patterns.is_empty() {
-        return match patterns
-            .iter()
-            .find(|pattern| !pattern.regex.is_match(output))
-        {
-            Some(missing) => (
-                Verdict::Fails,
-                format!("the output doesn't match `{}`", missing.text),
-            ),
+        let mut patterns = patterns.iter();
+        return match patterns.find(|pattern| !pattern.regex.is_match(output)) {
+            Some(missing) => {
+                let message = format!("the output doesn't match `{}`", missing.text);
+                (Verdict::Fails, message)
+            }
             None => (
                 Verdict::Holds,
                 "the output matches every pattern".to_owned(),
             ),
         };
     }
+    let open = |why: &str| {
+        let message = format!("can't tell whether the output honours “{told}”: {why}");
+        (Verdict::Undecided, message)
+    };
     match check_forms(fact, output) {
         FormFinding::Honoured(forms) => {
-            return (
-                Verdict::Holds,
-                format!("the output honours “{told}”: {}", forms.join(", ")),
-            );
+            let message = format!("the output honours “{told}”: {}", forms.join(", "));
+            return (Verdict::Holds, message);
         }
         FormFinding::Broken(reason) => {
-            return (
-                Verdict::Fails,
-                format!("the output doesn't honour “{told}”: {reason}"),
-            );
+            let message = format!("the output doesn't honour “{told}”: {reason}");
+            return (Verdict::Fails, message);
         }
-        FormFinding::Unknown(reason) => {
-            return (
-                Verdict::Undecided,
-                format!("can't tell whether the output honours “{told}”: {reason}"),
-            );
-        }
+        FormFinding::Unknown(reason) => return open(&reason),
         FormFinding::NoForm => {}
     }
-    let open = |why: &str| {
-        (
-            Verdict::Undecided,
-            format!("can't tell whether the output honours “{told}”: {why}"),
-        )
-    };
     if mention(fact, fact, "").is_none() {
         return open("it has no words to look for");
     }
@@ -191,10 +178,10 @@ fn honours(output: &str, fact: &str, patterns: &[TextPattern]) -> (Verdict, Stri
         (ProofVerdict::Supported, _) => {
             (Verdict::Holds, format!("the output has what “{told}” says"))
         }
-        (ProofVerdict::Refuted, why) => (
-            Verdict::Fails,
-            format!("the output doesn't have what “{told}” says: {why}"),
-        ),
+        (ProofVerdict::Refuted, why) => {
+            let message = format!("the output doesn't have what “{told}” says: {why}");
+            (Verdict::Fails, message)
+        }
         (ProofVerdict::Unproven, why) => open(&why),
     }
 }

@@ -521,45 +521,33 @@ fn args_misfits(
     args: &Json,
 ) -> Vec<String> {
     let mut found = Vec::new();
+    let mut look = |key: &str, expected: String, fault: &dyn Fn(&Json) -> Option<String>| {
+        found.extend(match dotted(args, key) {
+            None => Some(format!("`{key}` is missing{expected}")),
+            Some(got) => fault(got),
+        });
+    };
     for key in matching.required_keys.iter() {
-        if dotted(args, key).is_none() {
-            found.push(format!("`{key}` is missing"));
-        }
+        look(key, String::new(), &|_| None);
     }
     for (key, part) in matching.args_contains.iter() {
-        match dotted(args, key) {
-            None => found.push(format!(
-                "`{key}` is missing, expected it to contain {}",
-                brief(part)
-            )),
-            Some(got) if !holds_part(got, part, case_sensitive) => found.push(format!(
-                "`{key}` is {}, expected it to contain {}",
-                brief(got),
-                brief(part)
-            )),
-            Some(_) => {}
-        }
+        let expected = format!(", expected it to contain {}", brief(part));
+        look(key, expected.clone(), &|got| {
+            let is_fault = !holds_part(got, part, case_sensitive);
+            is_fault.then(|| format!("`{key}` is {}{expected}", brief(got)))
+        });
     }
     for (key, wanted) in matching.args_equal.iter() {
-        match dotted(args, key) {
-            None => found.push(format!("`{key}` is missing, expected {}", brief(wanted))),
-            Some(got) if !equals(got, wanted) => found.push(format!(
-                "`{key}` is {}, expected {}",
-                brief(got),
-                brief(wanted)
-            )),
-            Some(_) => {}
-        }
+        let expected = format!(", expected {}", brief(wanted));
+        look(key, expected.clone(), &|got| {
+            (!equals(got, wanted)).then(|| format!("`{key}` is {}{expected}", brief(got)))
+        });
     }
     for (key, regex) in matching.regex.iter() {
-        match dotted(args, key) {
-            None => found.push(format!("`{key}` is missing, expected a match of /{regex}/")),
-            Some(got) => {
-                if let Some(reason) = mismatch(got, regex) {
-                    found.push(format!("`{key}`: {reason}"));
-                }
-            }
-        }
+        let expected = format!(", expected a match of /{regex}/");
+        look(key, expected, &|got| {
+            mismatch(got, regex).map(|reason| format!("`{key}`: {reason}"))
+        });
     }
     if let Some(schema) = schema {
         found.extend(schema.misfits(args));

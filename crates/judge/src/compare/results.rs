@@ -87,62 +87,58 @@ impl Results {
 
     /// Which tests did not come out the same: in the order of `new`, then those that are gone.
     pub fn compared_with(&self, new: &Self) -> Vec<TestDifference> {
-        let olds: HashMap<&str, &TestOutcome> = by_id(&self.tests, |test| &test.id);
-        let news: HashMap<&str, &TestOutcome> = by_id(&new.tests, |test| &test.id);
-        let now = new.tests.iter().filter_map(|is| {
-            let was = olds.get(is.id.as_str()).copied();
-            let assertions = was.map_or_else(Vec::new, |was| assertions(was, is));
-            let differs = match was {
-                Some(was) => was.status != is.status || !assertions.is_empty(),
-                None => true,
-            };
-            differs.then(|| TestDifference {
-                id: is.id.clone(),
+        let pairs = pairs(&self.tests, &new.tests, |test| &test.id).into_iter();
+        let differences = pairs.filter_map(|(was, is)| {
+            let both = was.zip(is);
+            let assertions = both.map_or_else(Vec::new, |(was, is)| assertions(was, is));
+            if both.is_some_and(|(was, is)| was.status == is.status) && assertions.is_empty() {
+                return None;
+            }
+            Some(TestDifference {
+                id: is.or(was)?.id.clone(),
                 was: was.cloned(),
-                is: Some(is.clone()),
+                is: is.cloned(),
                 assertions,
             })
         });
-        let gone = self
-            .tests
-            .iter()
-            .filter(|was| !news.contains_key(was.id.as_str()));
-        let gone = gone.map(|was| TestDifference {
-            id: was.id.clone(),
-            was: Some(was.clone()),
-            is: None,
-            assertions: Vec::new(),
-        });
-        now.chain(gone).collect()
+        differences.collect()
     }
 }
 
-fn by_id<T>(all: &[T], id: impl Fn(&T) -> &String) -> HashMap<&str, &T> {
-    all.iter().map(|one| (id(one).as_str(), one)).collect()
+/// What has the same id in both runs, in the order of the second; then what is gone.
+fn pairs<'t, T>(
+    olds: &'t [T],
+    news: &'t [T],
+    id: impl Fn(&T) -> &String,
+) -> Vec<(Option<&'t T>, Option<&'t T>)> {
+    let by_id = |all: &'t [T]| -> HashMap<&'t str, &'t T> {
+        all.iter().map(|one| (id(one).as_str(), one)).collect()
+    };
+    let (by_old, by_new) = (by_id(olds), by_id(news));
+    let now = news
+        .iter()
+        .map(|is| (by_old.get(id(is).as_str()).copied(), Some(is)));
+    let is_gone = |was: &&T| !by_new.contains_key(id(was).as_str());
+    let gone = olds.iter().filter(is_gone).map(|was| (Some(was), None));
+    now.chain(gone).collect()
 }
 
 fn assertions(was: &TestOutcome, is: &TestOutcome) -> Vec<AssertionDifference> {
-    let olds: HashMap<&str, &AssertionOutcome> = by_id(&was.assertions, |one| &one.id);
-    let news: HashMap<&str, &AssertionOutcome> = by_id(&is.assertions, |one| &one.id);
-    let now = is.assertions.iter().filter_map(|is| {
-        let was = olds.get(is.id.as_str()).copied();
-        let differs = was.is_none_or(|was| was.status != is.status || was.kind != is.kind);
-        differs.then(|| AssertionDifference {
-            id: is.id.clone(),
+    let pairs = pairs(&was.assertions, &is.assertions, |one| &one.id).into_iter();
+    let differences = pairs.filter_map(|(was, is)| {
+        let is_same = |(was, is): (&AssertionOutcome, &AssertionOutcome)| {
+            was.status == is.status && was.kind == is.kind
+        };
+        if was.zip(is).is_some_and(is_same) {
+            return None;
+        }
+        Some(AssertionDifference {
+            id: is.or(was)?.id.clone(),
             was: was.cloned(),
-            is: Some(is.clone()),
+            is: is.cloned(),
         })
     });
-    let gone = was
-        .assertions
-        .iter()
-        .filter(|was| !news.contains_key(was.id.as_str()));
-    let gone = gone.map(|was| AssertionDifference {
-        id: was.id.clone(),
-        was: Some(was.clone()),
-        is: None,
-    });
-    now.chain(gone).collect()
+    differences.collect()
 }
 
 fn is_result(document: &Json) -> bool {

@@ -7,21 +7,16 @@
 use std::collections::BTreeSet;
 
 use super::data::{BOUNDING, COMPARING, REPORTING, RESTRICTING, WEEKDAYS, month};
-use super::facts::{Fact, Word};
+use super::facts::Fact;
 use super::glue::{Glue, Join};
 use super::pieces::Piece;
+use super::said::Element;
 use super::same::{Same, same};
-
-#[derive(Debug, Clone, Copy)]
-enum Said<'p> {
-    Word(&'p Word),
-    Fact(&'p Fact),
-}
 
 /// A word or a fact in the order in which it says who does what.
 #[derive(Debug, Clone)]
 struct Token<'p> {
-    said: Said<'p>,
+    said: Element<'p>,
     glue: &'p Glue,
     role: Option<&'p str>,
     /// Whether it is a name or a time.
@@ -35,22 +30,22 @@ struct Token<'p> {
 }
 
 impl<'p> Token<'p> {
-    fn new(said: Said<'p>) -> Self {
-        let (glue, is_name) = match said {
-            Said::Word(word) => {
-                let is_time =
-                    WEEKDAYS.contains(word.lower.as_str()) || month(&word.lower).is_some();
-                (&word.glue, word.is_capital || is_time)
+    fn new(said: Element<'p>) -> Self {
+        let is_name = match said {
+            Element::Word(word) => {
+                let lower = word.lower.as_str();
+                word.is_capital || WEEKDAYS.contains(lower) || month(lower).is_some()
             }
-            Said::Fact(fact) => (&fact.glue, true),
+            Element::Fact(_) => true,
         };
+        let glue = said.glue();
         Self {
             said,
             glue,
             role: glue.role.as_deref(),
             is_name,
             is_adjunct: glue.role.is_some() && is_name,
-            is_passive: glue.is_be && matches!(said, Said::Word(_)),
+            is_passive: glue.is_be && matches!(said, Element::Word(_)),
             is_active: false,
         }
     }
@@ -58,8 +53,8 @@ impl<'p> Token<'p> {
     /// Whether both say the same, in whatever role.
     fn is_like(&self, other: &Self) -> bool {
         match (self.said, other.said) {
-            (Said::Word(one), Said::Word(other)) => one.stem == other.stem,
-            (Said::Fact(one), Said::Fact(other)) => {
+            (Element::Word(one), Element::Word(other)) => one.stem == other.stem,
+            (Element::Fact(one), Element::Fact(other)) => {
                 let is_bound = |about: &&str| COMPARING.contains(about);
                 let bound = |fact: &'p Fact| fact.about.as_deref().filter(is_bound);
                 same(one, other) == Same::Yes
@@ -92,12 +87,8 @@ impl<'p> Token<'p> {
 /// The tokens of a piece, without those that were taken from elsewhere. What is done by somebody is in the order of what
 /// somebody does.
 fn tokens(piece: &Piece) -> Vec<Token<'_>> {
-    let words = piece.words.iter().map(|word| (word.at, Said::Word(word)));
-    let facts = piece.facts.iter().filter(|fact| !fact.is_name());
-    let facts = facts.map(|fact| (fact.at, Said::Fact(fact)));
-    let mut all: Vec<(i64, Said<'_>)> = words.chain(facts).filter(|(at, _)| *at >= 0).collect();
-    all.sort_by_key(|(at, _)| *at);
-    let mut tokens: Vec<Token<'_>> = all.into_iter().map(|(_, said)| Token::new(said)).collect();
+    let own = piece.elements().into_iter().filter(|said| said.at() >= 0);
+    let mut tokens: Vec<Token<'_>> = own.map(Token::new).collect();
     for idx in 1..tokens.len() {
         let before = tokens[idx - 1].clone();
         let token = &mut tokens[idx];
@@ -109,46 +100,8 @@ fn tokens(piece: &Piece) -> Vec<Token<'_>> {
         .get(1)
         .is_some_and(|next| next.is_name && next.glue.is_adjacent);
     if let Some(first) = tokens.first_mut() {
-        first.is_name &= is_name || first.is_adjunct || matches!(first.said, Said::Fact(_));
+        first.is_name &= is_name || first.is_adjunct || matches!(first.said, Element::Fact(_));
     }
-    active(tokens)
-}
-
-/// `the bridge was built by Alpha Corp` in the order of `Alpha Corp built the bridge`.
-fn active(mut tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
-    let verb = tokens.iter().position(|token| token.is_passive);
-    let Some(verb) = verb.filter(|verb| *verb > 0) else {
-        return tokens;
-    };
-    let is_end = |token: &Token<'_>| token.glue.join.is_some();
-    let behind = &tokens[verb + 1..];
-    let length = behind.iter().position(is_end).unwrap_or(behind.len());
-    let agent = behind[..length].iter().position(|token| {
-        token.role == Some("by")
-            && !matches!(token.said, Said::Fact(fact) if fact.number().is_some())
-    });
-    let Some(from) = agent.map(|at| verb + 1 + at) else {
-        return tokens;
-    };
-    let more = tokens[from + 1..].iter();
-    let to = from + 1 + more.take_while(|token| token.glue.is_adjacent).count();
-    let start = tokens[..verb].iter().rposition(is_end).unwrap_or(0);
-    let mut agent: Vec<Token<'_>> = tokens.drain(from..to).collect();
-    for token in &mut agent {
-        token.is_adjunct = false;
-        token.role = None;
-    }
-    tokens[verb].is_passive = false;
-    tokens[verb].is_active = true;
-    let verb = tokens.remove(verb);
-    agent.push(verb);
-    // Times and places stay before it.
-    let subject = start
-        + tokens[start..]
-            .iter()
-            .take_while(|token| token.is_adjunct)
-            .count();
-    tokens.splice(subject..subject, agent);
     tokens
 }
 
@@ -186,24 +139,15 @@ pub(super) fn align(claim: &Piece, source: &Piece) -> Alignment {
     let stands = |token: &Token<'_>| own.iter().any(|other| token.is_like(other));
     let is_foreign = mine
         .iter()
-        .any(|token| token.is_name && matches!(token.said, Said::Word(_)) && !stands(token));
+        .any(|token| token.is_name && matches!(token.said, Element::Word(_)) && !stands(token));
     mine.retain(stands);
     let (mut core, mut loose): (Vec<Token<'_>>, Vec<Token<'_>>) =
         mine.into_iter().partition(|token| !token.is_adjunct);
     if core.is_empty() {
         std::mem::swap(&mut core, &mut loose);
     }
-    let carried = claim
-        .words
-        .iter()
-        .filter(|word| word.at < 0)
-        .map(Said::Word);
-    let facts = claim
-        .facts
-        .iter()
-        .filter(|fact| fact.at < 0 && !fact.is_name());
-    let carried = carried.chain(facts.map(Said::Fact)).map(Token::new);
-    loose.extend(carried.filter(stands));
+    let carried = claim.elements().into_iter().filter(|said| said.at() < 0);
+    loose.extend(carried.map(Token::new).filter(stands));
     let ends = paths(&core, &own);
     let said = ends
         .iter()
@@ -240,7 +184,7 @@ fn gap(last: Option<usize>, next: usize, own: &[Token<'_>]) -> Option<bool> {
         return Some(false);
     }
     // `The office reports that apples are cheap.`
-    let reports = |token: &Token<'_>| matches!(token.said, Said::Word(word) if REPORTING.contains(word.lower.as_str()));
+    let reports = |token: &Token<'_>| matches!(token.said, Element::Word(word) if REPORTING.contains(word.lower.as_str()));
     let is_plain = |token: &Token<'_>| token.is_name || token.is_adjunct || reports(token);
     let is_reported = last.is_none()
         && own[next].glue.is_that
@@ -257,9 +201,9 @@ fn gap(last: Option<usize>, next: usize, own: &[Token<'_>]) -> Option<bool> {
         None => false,
     };
     // `Ann and Bob attended`
-    let restricts = |token: &Token<'_>| matches!(token.said, Said::Word(word) if RESTRICTING.contains(word.lower.as_str()));
+    let restricts = |token: &Token<'_>| matches!(token.said, Element::Word(word) if RESTRICTING.contains(word.lower.as_str()));
     let is_number =
-        |token: &Token<'_>| matches!(token.said, Said::Fact(fact) if fact.number().is_some());
+        |token: &Token<'_>| matches!(token.said, Element::Fact(fact) if fact.number().is_some());
     let is_coordinated = last.is_some()
         && !own[..next].iter().any(restricts)
         && between[0].glue.join.is_some()
@@ -312,7 +256,7 @@ fn covers(
     });
     let is_of_other = is_foreign
         && (0..own.len())
-            .any(|at| is_left(at) && own[at].is_name && matches!(own[at].said, Said::Word(_)));
+            .any(|at| is_left(at) && own[at].is_name && matches!(own[at].said, Element::Word(_)));
     // `Entry is free for children` is not free.
     let is_for_some = (0..own.len()).any(|at| {
         let is_role = matches!(

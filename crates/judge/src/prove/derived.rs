@@ -54,13 +54,7 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
         .map(|source| same(fact, source))
         .max()
         .unwrap_or(Same::No);
-    let is_known = || {
-        sources
-            .known
-            .iter()
-            .any(|known| same(fact, known) == Same::Yes)
-    };
-    if best == Same::Yes || fact.is_zero() || is_known() {
+    if best == Same::Yes || fact.is_zero() || fact.is_in(&sources.known) {
         return None;
     }
     if let Value::Id(id) | Value::Url(id) = &fact.value {
@@ -88,10 +82,7 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
             value: Value::Number(-number),
             ..fact.clone()
         };
-        if sources
-            .facts()
-            .any(|source| same(&turned, source) == Same::Yes)
-        {
+        if turned.is_in(sources.facts()) {
             return unproven(format!("the results have {text} with the other sign"));
         }
     }
@@ -172,21 +163,14 @@ fn derived(fact: &Fact, number: f64, sources: &Sources) -> Option<String> {
                     None if columns.len() < 1_000 => columns.push((key, vec![value])),
                     None => {}
                 }
-                if !numbers.contains(&value) && numbers.len() < MOST_NUMBERS {
-                    numbers.push(value);
-                }
+                add(&mut numbers, value);
             }
         });
         if result.is_string() {
-            let facts = sources
-                .passages
-                .iter()
-                .flat_map(|passage| &passage.piece.facts);
-            for value in facts.filter_map(Fact::number) {
-                if !numbers.contains(&value) && numbers.len() < MOST_NUMBERS {
-                    numbers.push(value);
-                }
-            }
+            let passages = sources.passages.iter();
+            let facts = passages.flat_map(|passage| &passage.piece.facts);
+            let values = facts.filter_map(Fact::number);
+            values.for_each(|value| add(&mut numbers, value));
         }
         for (key, values) in columns.iter().filter(|(_, values)| values.len() > 1) {
             let sum: f64 = values.iter().sum();
@@ -199,80 +183,70 @@ fn derived(fact: &Fact, number: f64, sources: &Sources) -> Option<String> {
             let is_between = |one: &f64, other: &f64| {
                 one != other && near(fact, number * unit.factor, (one - other).abs())
             };
-            if moments
-                .iter()
-                .any(|one| moments.iter().any(|other| is_between(one, other)))
-            {
+            let mut first = moments.iter();
+            if first.any(|one| moments.iter().any(|other| is_between(one, other))) {
                 return Some("the difference of two times".to_owned());
             }
         }
-        for (idx, one) in numbers.iter().enumerate() {
-            for other in &numbers[idx + 1..] {
-                if let Some(how) = reckoned(fact, number, *one, *other) {
-                    return Some(how);
-                }
-            }
+        let how = numbers.iter().enumerate().find_map(|(idx, one)| {
+            let mut others = numbers[idx + 1..].iter();
+            others.find_map(|other| reckoned(fact, number, *one, *other, "+-×/%m"))
+        });
+        if how.is_some() {
+            return how;
         }
     }
     None
+}
+
+/// Adds a number that is not there yet, unless there are many.
+fn add(numbers: &mut Vec<f64>, number: f64) {
+    if numbers.len() < MOST_NUMBERS && !numbers.contains(&number) {
+        numbers.push(number);
+    }
 }
 
 /// The sum or the difference of two amounts of any results, or so many of one.
 fn across(fact: &Fact, number: f64, said: &[Fact], sources: &Sources) -> Option<String> {
     let dimension = |fact: &Fact| fact.unit.map(|unit| unit.dimension);
     let mut amounts: Vec<f64> = Vec::new();
-    for source in sources
+    let alike = sources
         .facts()
-        .filter(|source| dimension(source) == dimension(fact))
-    {
-        if let Some(amount) = source.number().filter(|amount| !amounts.contains(amount))
-            && amounts.len() < MOST_NUMBERS
-        {
-            amounts.push(amount);
-        }
-    }
+        .filter(|source| dimension(source) == dimension(fact));
+    let values = alike.filter_map(Fact::number);
+    values.for_each(|value| add(&mut amounts, value));
     let counts = said.iter().filter(|count| count.unit.is_none());
     let counts: Vec<f64> = counts.filter_map(Fact::number).collect();
-    for (idx, one) in amounts.iter().enumerate() {
-        for count in &counts {
-            if near(fact, number, one * count) {
-                return Some(format!("{count} × {one}"));
-            }
-        }
-        for other in &amounts[idx + 1..] {
-            if near(fact, number, one + other) {
-                return Some(format!("{one} + {other}"));
-            }
-            if near(fact, number, (one - other).abs()) {
-                return Some(format!("{} - {}", one.max(*other), one.min(*other)));
-            }
-        }
-    }
-    None
+    amounts.iter().enumerate().find_map(|(idx, one)| {
+        let mut counts = counts.iter();
+        let several = counts.find_map(|count| reckoned(fact, number, *count, *one, "×"));
+        let mut others = amounts[idx + 1..].iter();
+        several.or_else(|| others.find_map(|other| reckoned(fact, number, *one, *other, "+-")))
+    })
 }
 
-fn reckoned(fact: &Fact, number: f64, one: f64, other: f64) -> Option<String> {
-    let share = |part: f64, whole: f64| (whole != 0.0).then(|| part / whole);
-    let ways = [
-        (Some(one + other), '+'),
-        (Some((one - other).abs()), '-'),
-        (Some(one * other), '×'),
-        (share(one, other), '/'),
-        (share(other, one), '/'),
-        (share(100.0 * one, other), '%'),
-        (share(100.0 * other, one), '%'),
-        (Some(f64::midpoint(one, other)), 'm'),
-    ];
+/// How a number could be reckoned from two others, in one of these ways.
+fn reckoned(fact: &Fact, number: f64, one: f64, other: f64, ways: &str) -> Option<String> {
     let places = 0.5 * 10_f64.powi(-decimals(&fact.text));
     let is_it = |value: f64, sign: char| {
-        near(fact, number, value) || (matches!(sign, '/' | '%') && (number - value).abs() < places)
+        near(fact, number, value) || ("/%".contains(sign) && (number - value).abs() < places)
     };
-    let (_, sign) = ways
-        .into_iter()
-        .find(|(value, sign)| value.is_some_and(|value| is_it(value, *sign)))?;
+    let all = [
+        (one + other, '+'),
+        (one.max(other) - one.min(other), '-'),
+        (one * other, '×'),
+        (one / other, '/'),
+        (other / one, '/'),
+        (100.0 * one / other, '%'),
+        (100.0 * other / one, '%'),
+        (f64::midpoint(one, other), 'm'),
+    ];
+    let mut known = all.into_iter().filter(|(_, sign)| ways.contains(*sign));
+    let (_, sign) = known.find(|(value, sign)| value.is_finite() && is_it(*value, *sign))?;
     Some(match sign {
         'm' => format!("the mean of {one} and {other}"),
         '%' => format!("the share of {one} and {other}"),
+        '-' => format!("{} - {}", one.max(other), one.min(other)),
         sign => format!("{one} {sign} {other}"),
     })
 }
@@ -304,32 +278,22 @@ fn counted(value: &Json, number: f64) -> Option<String> {
 
 /// The points in time of a result, in seconds.
 fn moments(result: &Json) -> Vec<f64> {
+    /// No time is longer, in bytes.
+    const LONGEST: usize = 40;
     let mut found = Vec::new();
     leaves("", result, &mut |_, leaf| {
-        let Some(text) = leaf.as_str().filter(|_| found.len() < MOST_NUMBERS) else {
+        let text = leaf.as_str().unwrap_or_default();
+        if text.len() > LONGEST || found.len() >= MOST_NUMBERS {
             return;
-        };
-        let zoned = || {
-            text.parse::<jiff::Timestamp>()
-                .ok()
-                .map(|time| time.as_second() as f64)
-        };
-        let civil = || {
-            let time = text.parse::<jiff::civil::DateTime>().ok()?;
-            let zoned = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-            Some(zoned.timestamp().as_second() as f64)
-        };
-        let clock = || {
-            let (hour, minute) = text.split_once(':').filter(|_| text.len() == 5)?;
-            Some(f64::from(
-                hour.parse::<u32>().ok()? * 3600 + minute.parse::<u32>().ok()? * 60,
-            ))
-        };
-        let is_date = text.len() >= 16 && text.as_bytes()[4] == b'-';
-        found.extend(match is_date {
-            true => zoned().or_else(civil),
-            false => clock(),
-        });
+        }
+        // With a zone, without one, and the time alone.
+        let forms = [
+            text.to_owned(),
+            format!("{text}Z"),
+            format!("1970-01-01T{text}Z"),
+        ];
+        let time = forms.iter().find_map(|form| form.parse().ok());
+        found.extend(time.map(|time: jiff::Timestamp| time.as_second() as f64));
     });
     found
 }

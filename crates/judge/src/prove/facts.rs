@@ -1,6 +1,7 @@
 //! Facts, content words, signs and roles of a piece of text.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use fancy_regex::{Captures, Regex};
@@ -11,8 +12,8 @@ use super::data::{
 };
 use super::glue::Glue;
 pub(super) use super::said::Said;
-use super::same::readings;
-use super::text::{Language, fold, plain, stem};
+use super::same::{Same, readings, same};
+use super::text::{Language, fold, place, plain, stem};
 
 /// What a fact says.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,6 +121,12 @@ impl Fact {
         std::mem::discriminant(&self.value) == std::mem::discriminant(&other.value)
     }
 
+    /// Whether it is one of these of a source.
+    pub(super) fn is_in<'f>(&self, facts: impl IntoIterator<Item = &'f Self>) -> bool {
+        let mut facts = facts.into_iter();
+        facts.any(|source| same(self, source) == Same::Yes)
+    }
+
     pub(super) fn role_key(&self) -> String {
         format!("{:?}", self.value)
     }
@@ -204,7 +211,6 @@ patterns! {
         *UNIT
     );
     RATE = r"(?i)^\s*(?:/|per\b|a\b|an\b|each\b|pro\b|je\b)\s*([^\W\d_]+)";
-    UNIT_BEHIND = format!(r"(?i)^[ -]?(?:to|-|–|and|or|bis)\s?(?:{NUMBER})\s?({})(?!\w)", *UNIT);
     ONLY_AMOUNT = format!(r"(?i)^(?:{NUMBER})\s?-?(?:{}|k|m|bn|x|st|nd|rd|th)(?:-old)?$", *UNIT);
     RANGE = format!(r"^(?:{NUMBER})\s?-\s?(?:{NUMBER})\w*$");
     RANGE_BEHIND = format!(r"(?i)^{BOUND}(?: to | or | bis | oder |(?<=\d) ?– ?){BOUND}");
@@ -243,13 +249,10 @@ struct Reader {
 /// A number of more digits is one by its digits only.
 const LONGEST_NUMBER: usize = 15;
 
-fn place(at: usize) -> i64 {
-    i64::try_from(at).unwrap_or(i64::MAX)
-}
-
 impl Reader {
-    fn take(&mut self, from: usize, to: usize) {
-        self.text.replace_range(from..to, &" ".repeat(to - from));
+    fn take(&mut self, range: Range<usize>) {
+        let spaces = " ".repeat(range.len());
+        self.text.replace_range(range, &spaces);
     }
 
     fn add(&mut self, value: Value, at: usize, text: &str) -> &mut Fact {
@@ -258,40 +261,44 @@ impl Reader {
         &mut self.facts[last]
     }
 
-    fn spans(&self, pattern: &Regex) -> Vec<(usize, usize, Vec<Option<String>>)> {
-        let captures = all(pattern, &self.text).into_iter();
-        let spans = captures.filter_map(|found| {
-            let whole = found.get(0)?;
-            let groups = found
-                .iter()
-                .map(|group| group.map(|group| group.as_str().to_owned()));
-            Some((whole.start(), whole.end(), groups.collect()))
-        });
-        spans.collect()
+    /// Calls `read` with each match of a pattern in what is left of the text, and takes out what it has read.
+    fn each(
+        &mut self,
+        pattern: &Regex,
+        mut read: impl FnMut(&mut Self, &Captures<'_, str>) -> Option<Range<usize>>,
+    ) {
+        let text = self.text.clone();
+        for found in all(pattern, &text) {
+            if let Some(range) = read(self, &found) {
+                self.take(range);
+            }
+        }
     }
 
     fn texts(&mut self) {
-        for (start, end, groups) in self.spans(&URL) {
-            let url = groups[0].clone().unwrap_or_default();
+        self.each(&URL, |reader, found| {
+            let url = found.get(0)?;
             let bare = url
-                .trim_end_matches(['.', ',', ';', ':', '!', '?'])
-                .trim_end_matches('/');
-            self.add(Value::Url(bare.to_lowercase()), start, &url);
-            self.take(start, end);
-        }
-        for (start, end, groups) in self.spans(&QUOTE) {
-            let quote = groups[1].clone().unwrap_or_default();
-            self.add(Value::Quote(plain(&quote)), start, &quote);
-            self.take(start, end);
-        }
-        for (start, end, groups) in self.spans(&PHONE) {
-            let written = groups[0].clone().unwrap_or_default();
-            let digits: String = written.chars().filter(char::is_ascii_digit).collect();
-            if digits.len() >= 9 {
-                self.add(Value::Id(digits), start, &written);
-                self.take(start, end);
-            }
-        }
+                .as_str()
+                .trim_end_matches(['.', ',', ';', ':', '!', '?']);
+            let bare = bare.trim_end_matches('/').to_lowercase();
+            reader.add(Value::Url(bare), url.start(), url.as_str());
+            Some(url.range())
+        });
+        self.each(&QUOTE, |reader, found| {
+            let (whole, quote) = (found.get(0)?, found.get(1)?.as_str());
+            reader.add(Value::Quote(plain(quote)), whole.start(), quote);
+            Some(whole.range())
+        });
+        self.each(&PHONE, |reader, found| {
+            let phone = found.get(0)?;
+            let digits = phone.as_str().chars().filter(char::is_ascii_digit);
+            let digits: String = digits.collect();
+            (digits.len() >= 9).then(|| {
+                reader.add(Value::Id(digits), phone.start(), phone.as_str());
+                phone.range()
+            })
+        });
     }
 
     fn dates(&mut self) {
@@ -305,125 +312,95 @@ impl Reader {
             &DATE_SLASHES,
         ];
         for pattern in patterns {
-            let found: Vec<(usize, usize, [Option<String>; 5], String)> = all(pattern, &self.text)
-                .iter()
-                .filter_map(|found| {
-                    let whole = found.get(0)?;
-                    let group = |names: &[&str]| {
-                        let mut groups = names.iter().filter_map(|name| found.name(name));
-                        groups.next().map(|group| group.as_str().to_owned())
-                    };
-                    let parts = [
-                        group(&["y", "y2"]),
-                        group(&["m", "m2"]),
-                        group(&["d", "d2"]),
-                        group(&["mon"]),
-                        group(&["t"]),
-                    ];
-                    Some((whole.start(), whole.end(), parts, whole.as_str().to_owned()))
-                })
-                .collect();
-            for (start, end, [year, number, day, name, time], written) in found {
-                if name
-                    .as_deref()
-                    .is_some_and(|name| matches!(name, "may" | "march" | "mar"))
-                {
-                    continue;
+            let is_american = std::ptr::eq(pattern, &DATE_SLASHES);
+            self.each(pattern, |reader, found| {
+                let whole = found.get(0)?;
+                let group = |names: &[&str]| {
+                    let mut groups = names.iter().filter_map(|name| found.name(name));
+                    groups.next().map(|group| group.as_str())
+                };
+                let number = |names: &[&str]| group(names)?.parse::<i32>().ok();
+                let name = group(&["mon"]);
+                if matches!(name, Some("may" | "march" | "mar")) {
+                    return None;
                 }
-                let parsed =
-                    |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<i32>().ok());
-                let named = || name.as_ref().and_then(|name| month(&name.to_lowercase()));
-                let (mut month, mut day) = (parsed(&number).or_else(named), parsed(&day));
-                let is_american = std::ptr::eq(pattern, &DATE_SLASHES);
-                if is_american && month > Some(12) {
-                    std::mem::swap(&mut month, &mut day);
+                let named = || month(&name?.to_lowercase());
+                let mut day = number(&["d", "d2"]);
+                let mut month = number(&["m", "m2"]).or_else(named)?;
+                if let Some(day) = day.as_mut().filter(|_| is_american && month > 12) {
+                    std::mem::swap(&mut month, day);
                 }
-                if month.is_none_or(|month| !(1..=12).contains(&month)) || day > Some(31) {
-                    continue;
+                if !(1..=12).contains(&month) || day > Some(31) {
+                    return None;
                 }
-                let is_ambiguous = is_american && day <= Some(12) && month != day;
-                let date = Value::Date([parsed(&year), month, day]);
-                self.add(date, start, &written).is_ambiguous = is_ambiguous;
-                if let Some(time) = time.filter(|time| !time.starts_with("00:00")) {
+                let date = Value::Date([number(&["y", "y2"]), Some(month), day]);
+                reader.add(date, whole.start(), whole.as_str()).is_ambiguous =
+                    is_american && day <= Some(12) && day != Some(month);
+                if let Some(time) = group(&["t"]).filter(|time| !time.starts_with("00:00")) {
                     let mut parts = time.split(':').map(|part| part.parse().ok());
                     let parts = [(); 3].map(|()| parts.next().flatten());
-                    self.add(Value::Time(parts), start + 11, &time);
+                    reader.add(Value::Time(parts), whole.start() + 11, time);
                 }
-                self.take(start, end);
-            }
+                Some(whole.range())
+            });
         }
-        for (start, end, groups) in self.spans(&MONTH_ALONE) {
-            let name = groups[1].clone().unwrap_or_default();
+        self.each(&MONTH_ALONE, |reader, found| {
+            let (whole, name) = (found.get(0)?, found.get(1)?.as_str());
             let date = Value::Date([None, month(&name.to_lowercase()), None]);
-            self.add(date, start, &name);
-            self.take(start, end);
-        }
-        for (start, end, groups) in self.spans(&TIME) {
-            let group = |idx: usize| groups.get(idx).cloned().flatten();
-            let hour = group(1).or_else(|| group(5)).or_else(|| group(7));
-            let Some(hour) = hour.and_then(|hour| hour.parse::<i32>().ok()) else {
-                continue;
+            reader.add(date, whole.start(), name);
+            Some(whole.range())
+        });
+        self.each(&TIME, |reader, found| {
+            let whole = found.get(0)?;
+            let group = |groups: &[usize]| {
+                let mut groups = groups.iter().filter_map(|group| found.get(*group));
+                groups.next().map(|group| group.as_str())
             };
-            let number = |idx: usize| group(idx).and_then(|number| number.parse().ok());
-            let minute = number(2).or_else(|| number(8)).or(Some(0));
-            let half = group(4)
-                .or_else(|| group(6))
-                .unwrap_or_default()
-                .to_lowercase()
-                .replace('.', "");
-            let hour = match half.as_str() {
+            let number = |groups: &[usize]| group(groups)?.parse::<i32>().ok();
+            let hour = number(&[1, 5, 7])?;
+            let half = group(&[4, 6]).unwrap_or_default().to_lowercase();
+            let hour = match half.replace('.', "").as_str() {
                 "am" => hour % 12,
                 "pm" => hour % 12 + 12,
                 _ => hour,
             };
-            self.add(
-                Value::Time([Some(hour), minute, number(3)]),
-                start,
-                &group(0).unwrap_or_default(),
-            );
-            self.take(start, end);
-        }
+            let minute = number(&[2, 8]).or(Some(0));
+            let time = Value::Time([Some(hour), minute, number(&[3])]);
+            reader.add(time, whole.start(), whole.as_str());
+            Some(whole.range())
+        });
     }
 
     fn ids(&mut self) {
-        for (start, end, groups) in self.spans(&COMPOUND) {
-            let group = |idx: usize| groups[idx].clone().unwrap_or_default();
-            if let (Some(first), Some(second)) = (unit_of(&group(2)), unit_of(&group(4)))
-                && first.dimension == second.dimension
-                && second.factor < first.factor
-                && let (Ok(one), Ok(other)) = (group(1).parse::<f64>(), group(3).parse::<f64>())
-            {
-                let number = one * first.factor / second.factor + other;
-                self.add(Value::Number(number), start, &group(0)).unit = Some(second);
-                self.take(start, end);
-            }
-        }
-        let versions: Vec<(usize, usize, usize, String)> = all(&VERSION, &self.text)
-            .iter()
-            .filter_map(|found| {
-                let version = found.get(2)?;
-                let start = found.get(0)?.start();
-                Some((
-                    start,
-                    version.start(),
-                    version.end(),
-                    version.as_str().to_owned(),
-                ))
+        self.each(&COMPOUND, |reader, found| {
+            let whole = found.get(0)?;
+            let unit = |group: usize| unit_of(found.get(group)?.as_str());
+            let number = |group: usize| found.get(group)?.as_str().parse::<f64>().ok();
+            let (first, second) = (unit(2)?, unit(4)?);
+            let is_one = first.dimension == second.dimension && second.factor < first.factor;
+            let number = number(1)? * first.factor / second.factor + number(3)?;
+            is_one.then(|| {
+                let text = whole.as_str();
+                reader.add(Value::Number(number), whole.start(), text).unit = Some(second);
+                whole.range()
             })
-            .collect();
-        for (at, start, end, version) in versions {
-            self.add(Value::Id(version.to_lowercase()), at, &version);
-            self.take(start, end);
-        }
+        });
+        self.each(&VERSION, |reader, found| {
+            let (whole, version) = (found.get(0)?, found.get(2)?);
+            let id = Value::Id(version.as_str().to_lowercase());
+            reader.add(id, whole.start(), version.as_str());
+            Some(version.range())
+        });
         // `B+` is another grade than `B`.
-        for (start, end, groups) in self.spans(&GRADE) {
-            let grade = groups[0].clone().unwrap_or_default();
-            self.add(Value::Id(grade.to_lowercase()), start, &grade);
-            self.take(start, end);
-        }
-        for (start, end, groups) in self.spans(&ID) {
-            let written = groups[0].clone().unwrap_or_default();
-            let id = written.trim_matches(['.', ':', '-', '/']);
+        self.each(&GRADE, |reader, found| {
+            let grade = found.get(0)?;
+            let id = Value::Id(grade.as_str().to_lowercase());
+            reader.add(id, grade.start(), grade.as_str());
+            Some(grade.range())
+        });
+        self.each(&ID, |reader, found| {
+            let whole = found.get(0)?;
+            let id = whole.as_str().trim_matches(['.', ':', '-', '/']);
             let has_digit = id.contains(|letter: char| letter.is_ascii_digit());
             let has_letter = id.contains(|letter: char| letter.is_ascii_alphabetic());
             let is_mixed =
@@ -439,176 +416,129 @@ impl Reader {
                 id.len() == 2 && id.starts_with('Q') && id.ends_with(['1', '2', '3', '4']);
             // `a 4-star hotel`
             let is_counted = is_match(&COUNTED, id);
-            if is_id && !is_quarter && !is_counted && !is_match(&RANGE, id) {
+            (is_id && !is_quarter && !is_counted && !is_match(&RANGE, id)).then(|| {
                 let bare = id.to_lowercase();
-                let bare = bare.trim_start_matches(['#', '@']);
-                self.add(Value::Id(bare.to_owned()), start, id);
-                self.take(start, end);
-            }
-        }
+                let bare = bare.trim_start_matches(['#', '@']).to_owned();
+                reader.add(Value::Id(bare), whole.start(), id);
+                whole.range()
+            })
+        });
     }
 
     fn amounts(&mut self) {
-        struct Amount {
-            start: usize,
-            end: usize,
-            number: (usize, usize),
-            before: Option<String>,
-            multiplier: String,
-            unit: Option<String>,
-        }
-        let found: Vec<Amount> = all(&AMOUNT, &self.text)
-            .iter()
-            .filter_map(|found| {
-                let whole = found.get(0)?;
-                let number = found.name("n")?;
-                let group = |name: &str| found.name(name).map(|group| group.as_str().to_owned());
-                Some(Amount {
-                    start: whole.start(),
-                    end: whole.end(),
-                    number: (number.start(), number.end()),
-                    before: group("pre"),
-                    multiplier: group("mult").unwrap_or_default().trim().to_lowercase(),
-                    unit: group("u"),
-                })
-            })
-            .collect();
         let whole = self.text.clone();
-        for amount in found {
-            let Amount {
-                start,
-                end,
-                number,
-                before,
-                multiplier: times,
-                unit,
-            } = amount;
-            let written = self.text[start..end].trim().to_owned();
-            let rest = &self.text[number.1..];
-            let is_ordinal = ["st", "nd", "rd", "th"].iter().any(|ending| {
-                let after = rest.strip_prefix(ending);
-                after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
-            });
-            if is_ordinal {
-                continue;
-            }
-            let front = &self.text[..start];
-            let mut numeral = self.text[number.0..number.1].to_owned();
-            let last = |text: &str| {
-                let word = text.split_whitespace().next_back().unwrap_or_default();
-                word.to_lowercase().trim_matches('(').to_owned()
-            };
-            let mut word = last(front);
-            let minus_before = front.strip_suffix('-').is_some_and(|front| {
-                front.is_empty()
-                    || front.ends_with(|sign: char| sign.is_whitespace() || "(|:".contains(sign))
-            });
-            if before.is_some() && !numeral.starts_with('-') && minus_before {
-                numeral.insert(0, '-');
-            } else if numeral.starts_with('-') {
-                let front = &self.text[..number.0];
-                let bare = front.strip_suffix(' ').unwrap_or(front);
-                let joins = bare.ends_with(|sign: char| sign.is_numeric() || "%€$".contains(sign))
-                    || front.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
-                if joins {
-                    numeral.remove(0);
-                }
-            }
-            let before = before.unwrap_or_default();
-            let before = before.trim();
-            let (mut factor, mut unit) = (multiplier(&times).unwrap_or(1.0), unit);
-            let is_money = |name: &String| {
-                unit_of(name).is_some_and(|unit| CURRENCIES.contains(&unit.dimension))
-            };
-            let is_length = before.is_empty() && !unit.as_ref().is_some_and(is_money);
-            if matches!(times.as_str(), "m" | "b") && is_length {
-                factor = 1.0;
-                unit = unit.or_else(|| (times == "m").then(|| times.clone()));
-            }
-            let mut unit = unit_of(before).or_else(|| unit_of(&unit.unwrap_or_default()));
-            // `5 and 6 EUR`, but not `in 2021 and 6 EUR`
-            let is_year =
-                numeral.len() == 4 && numeral.starts_with(['1', '2']) && last(front) == "in";
-            let behind = &self.text[end..];
-            let mut taken = end;
-            let mut rate = None;
-            if unit.is_some() {
-                let found = RATE.captures(behind).ok().flatten();
-                if let Some(found) = found
-                    && let (Some(whole), Some(word)) = (found.get(0), found.get(1))
-                    && unit_of(word.as_str()).is_some()
-                {
-                    rate = Some(
-                        word.as_str()
-                            .to_lowercase()
-                            .chars()
-                            .take(3)
-                            .collect::<String>(),
-                    );
-                    taken = end + whole.end();
-                }
-            } else if !is_year && let Ok(Some(found)) = UNIT_BEHIND.captures(behind) {
-                unit = found.get(1).and_then(|name| unit_of(name.as_str()));
-            }
-            let mut from = start;
-            if word == "than" {
-                from = front
-                    .to_lowercase()
-                    .rfind(" than")
-                    .unwrap_or(start)
-                    .min(start);
-                let words: Vec<&str> = front.split_whitespace().collect();
-                word = words
-                    .len()
-                    .checked_sub(2)
-                    .map_or_else(String::new, |at| words[at].to_lowercase());
-            }
-            let is_rough = self
-                .language
-                .is_some_and(|language| words_of(language).about.contains(word.as_str()));
-            let has_tilde = word == "~" || front.ends_with('~');
-            let is_comparing = COMPARING.contains(word.as_str());
-            // `2 or 3 cats` are neither 2 nor 3.
-            let is_end = is_match(&RANGE_BEHIND, &whole[number.0..])
-                || is_match(&RANGE_BEFORE, &whole[..number.1]);
-            let is_end = is_end && !is_match(&CHANGE, &whole[..number.1]);
-            let is_end = is_end || is_match(&OPEN, &whole[..start]);
-            let about = match is_rough || is_comparing {
-                true => Some(word.clone()),
-                false if has_tilde => Some("~".to_owned()),
-                false => is_end.then(|| RANGE_END.to_owned()),
-            };
-            let digits: String = numeral.chars().filter(char::is_ascii_digit).collect();
-            // `01067` is no number, and no float tells one of many digits from its neighbours.
-            let is_code = digits.len() > 2 && digits.starts_with('0');
-            if (is_code || digits.len() > LONGEST_NUMBER) && !numeral.contains(['.', ',']) {
-                self.add(Value::Id(digits), start, &written);
-                self.take(start, end);
-                continue;
-            }
-            let values = readings(&numeral, self.language);
-            let is_ambiguous = values.len() > 1;
-            for value in values {
-                let fact = self.add(Value::Number(value * factor), start, &written);
-                fact.unit = unit;
-                fact.rate.clone_from(&rate);
-                fact.is_ambiguous = is_ambiguous;
-                fact.about.clone_from(&about);
-            }
-            let from = (0..=from)
-                .rev()
-                .find(|at| self.text.is_char_boundary(*at))
-                .unwrap_or(start);
-            self.take(from, taken);
-            if is_rough
-                && !is_comparing
-                && let Some(at) = self.text[..start].to_lowercase().rfind(word.as_str())
-                && self.text.get(at..at + word.len()).is_some()
-            {
-                self.take(at, at + word.len());
+        self.each(&AMOUNT, |reader, found| reader.amount(found, &whole));
+    }
+
+    /// Reads an amount of a text `whole`, of which what was read before is taken out.
+    fn amount(&mut self, found: &Captures<'_, str>, whole: &str) -> Option<Range<usize>> {
+        let group = |name: &str| found.name(name).map_or("", |group| group.as_str().trim());
+        let (Range { start, end }, number) = (found.get(0)?.range(), found.name("n")?.range());
+        let written = self.text[start..end].trim().to_owned();
+        let rest = &self.text[number.end..];
+        let is_ordinal = ["st", "nd", "rd", "th"].iter().any(|ending| {
+            let after = rest.strip_prefix(ending);
+            after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
+        });
+        if is_ordinal {
+            return None;
+        }
+        let front = &self.text[..start];
+        let mut numeral = self.text[number.clone()].to_owned();
+        let last = |text: &str| {
+            let word = text.split_whitespace().next_back().unwrap_or_default();
+            word.to_lowercase().trim_matches('(').to_owned()
+        };
+        let mut word = last(front);
+        let before = group("pre");
+        let minus_before = front.strip_suffix('-').is_some_and(|front| {
+            front.is_empty()
+                || front.ends_with(|sign: char| sign.is_whitespace() || "(|:".contains(sign))
+        });
+        if !before.is_empty() && !numeral.starts_with('-') && minus_before {
+            numeral.insert(0, '-');
+        } else if numeral.starts_with('-') {
+            let front = &self.text[..number.start];
+            let bare = front.strip_suffix(' ').unwrap_or(front);
+            let joins = bare.ends_with(|sign: char| sign.is_numeric() || "%€$".contains(sign))
+                || front.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+            if joins {
+                numeral.remove(0);
             }
         }
+        let times = group("mult").to_lowercase();
+        let behind_it = unit_of(group("u"));
+        let is_money = |unit: Unit| CURRENCIES.contains(&unit.dimension);
+        let is_length = before.is_empty() && !behind_it.is_some_and(is_money);
+        let is_unit = matches!(times.as_str(), "m" | "b") && is_length;
+        let factor = multiplier(&times).filter(|_| !is_unit).unwrap_or(1.0);
+        let metres = || unit_of(&times).filter(|_| is_unit && times == "m");
+        let unit = unit_of(before).or(behind_it).or_else(metres);
+        let behind = &self.text[end..];
+        let mut taken = end;
+        let mut rate = None;
+        if unit.is_some()
+            && let Ok(Some(found)) = RATE.captures(behind)
+            && let Some(word) = found.get(1).filter(|word| unit_of(word.as_str()).is_some())
+        {
+            rate = Some(word.as_str().to_lowercase().chars().take(3).collect());
+            taken = end + word.end();
+        }
+        let mut from = start;
+        if word == "than" {
+            let than = front.to_lowercase().rfind(" than");
+            from = than.unwrap_or(start).min(start);
+            let before = front.split_whitespace().rev().nth(1);
+            word = before.unwrap_or_default().to_lowercase();
+        }
+        let is_rough = self
+            .language
+            .is_some_and(|language| words_of(language).about.contains(word.as_str()));
+        let has_tilde = word == "~" || front.ends_with('~');
+        let is_comparing = COMPARING.contains(word.as_str());
+        // `2 or 3 cats` are neither 2 nor 3.
+        let until = &whole[floor_before(whole, number.end)..number.end];
+        let is_end =
+            is_match(&RANGE_BEHIND, &whole[number.start..]) || is_match(&RANGE_BEFORE, until);
+        let is_end = is_end && !is_match(&CHANGE, until);
+        let is_end = is_end || is_match(&OPEN, &whole[floor_before(whole, start)..start]);
+        let about = match is_rough || is_comparing {
+            true => Some(word.clone()),
+            false if has_tilde => Some("~".to_owned()),
+            false => is_end.then(|| RANGE_END.to_owned()),
+        };
+        let digits: String = numeral.chars().filter(char::is_ascii_digit).collect();
+        // `01067` is no number, and no float tells one of many digits from its neighbours.
+        let is_code = digits.len() > 2 && digits.starts_with('0');
+        if (is_code || digits.len() > LONGEST_NUMBER) && !numeral.contains(['.', ',']) {
+            self.add(Value::Id(digits), start, &written);
+            return Some(start..end);
+        }
+        let values = readings(&numeral, self.language);
+        let is_ambiguous = values.len() > 1;
+        for value in values {
+            let fact = self.add(Value::Number(value * factor), start, &written);
+            fact.unit = unit;
+            fact.rate.clone_from(&rate);
+            fact.is_ambiguous = is_ambiguous;
+            fact.about.clone_from(&about);
+        }
+        if is_rough
+            && !is_comparing
+            && let Some(at) = self.text[..start].to_lowercase().rfind(word.as_str())
+            && self.text.get(at..at + word.len()).is_some()
+        {
+            self.take(at..at + word.len());
+        }
+        Some(self.text.floor_char_boundary(from)..taken)
     }
+}
+
+/// Where the end of a text begins in which a range may stand that ends at `end`.
+fn floor_before(text: &str, end: usize) -> usize {
+    /// No range is longer, in bytes.
+    const LONGEST: usize = 80;
+    text.floor_char_boundary(end.saturating_sub(LONGEST))
 }
 
 /// What a text says. `names` says whether capital words inside of sentences are names that must be found.

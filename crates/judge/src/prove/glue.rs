@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{Language, pattern};
+use super::text::{Language, part, pattern};
 
 /// What stands before a fact or a word, up to the fact or word before it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,9 +98,7 @@ pub(super) fn glues(
     let mut last = 0;
     let mut word = "";
     for (at, end) in ends {
-        let range = usize::try_from(last).ok().zip(usize::try_from(*at).ok());
-        let between = range.and_then(|(from, to)| folded.get(from..to));
-        let between = between.unwrap_or_default();
+        let (_, between) = part(folded, last, *at);
         let mut glue = Glue::of(between, language);
         // These are words, too.
         if glue.role.is_none() && matches!(word, "until" | "before" | "after" | "vor") {
@@ -108,18 +106,12 @@ pub(super) fn glues(
             glue.role = is_beside.then(|| word.to_owned());
         }
         glues.insert(*at, glue);
-        let range = usize::try_from(*at).ok().zip(usize::try_from(*end).ok());
-        word = range
-            .and_then(|(from, to)| folded.get(from..to))
-            .unwrap_or_default();
+        (_, word) = part(folded, *at, *end);
         last = *end;
     }
     for (from, denial) in denials.iter().copied() {
         // `Wifi: no, sauna: yes` denies what stands before.
-        let rest = usize::try_from(from)
-            .ok()
-            .and_then(|from| folded.get(from..));
-        let rest = rest.unwrap_or_default();
+        let (_, rest) = part(folded, from, i64::MAX);
         let rest =
             rest.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '\'');
         let ends = rest.trim_start().starts_with([',', ';', '|', ')', '\n']);

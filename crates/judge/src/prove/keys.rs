@@ -2,7 +2,7 @@
 
 use cuecard_source::value::Json;
 
-use super::data::{CURRENCIES, Unit, multiplier, unit_of};
+use super::data::{CURRENCIES, multiplier, unit_of};
 use super::facts::is_number;
 use super::text::pattern;
 
@@ -95,12 +95,6 @@ pub(super) fn with_unit(
         let last = parts.len() - 1;
         return format!("{}: {} {unit}", others([last, last]), cents / 100.0);
     }
-    // `minutes_left`, but neither `min_price` nor `day_rate`
-    let is_time =
-        |unit: Unit| unit.dimension == "time" && lower[0].len() > 3 && lower[0].ends_with('s');
-    if parts.len() > 1 && unit_of(&lower[0]).is_some_and(is_time) {
-        return format!("{}: {written} {}", others([0, 0]), parts[0]);
-    }
     let per = lower
         .iter()
         .position(|part| matches!(part.as_str(), "per" | "pro"));
@@ -123,8 +117,7 @@ pub(super) fn with_unit(
     let is_unit_alone =
         parts.len() == 1 && last.len() > 1 && !CALENDAR.split(' ').any(|word| word == last);
     if (parts.len() > 1 || is_unit_alone) && unit_of(last).is_some() && !is_least {
-        let sign = if matches!(last, "c" | "f") { "°" } else { "" };
-        return format!("{}: {written} {sign}{last}", before());
+        return format!("{}: {written} {last}", before());
     }
     if parts.len() > 1 && matches!(last, "c" | "f") && TEMPERATURE.is_match(key) {
         return format!("{}: {written} °{last}", before());

@@ -24,7 +24,6 @@ mod reading;
 mod records;
 mod said;
 mod same;
-mod several;
 mod shapes;
 mod signs;
 mod sources;

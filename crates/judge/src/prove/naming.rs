@@ -1,14 +1,13 @@
 //! Which fields name records, and which names stand in a text.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use super::facts::{Fact, Said, Word, read};
 use super::keys::{is_naming, is_weak_name, key_text};
-use super::names::{Names, stands_in};
+use super::names::Names;
 use super::order::lacking;
-use super::same::{Same, same};
-use super::sources::{Field, FieldKind, Record, Sources, stems};
+use super::sources::{Field, FieldKind, Sources, stems};
 use super::text::{fold, pattern, plain};
 
 impl Sources {
@@ -31,10 +30,6 @@ impl Sources {
             first.is_some_and(|first| first.key == field.key)
         };
         self.has_naming_key(record, field)
-            || self
-                .telling_keys
-                .get(&field.key)
-                .is_some_and(|groups| groups.contains(&self.records[record].group))
             || (field.kind == FieldKind::Text
                 && is_first()
                 && field
@@ -42,26 +37,10 @@ impl Sources {
                     .contains(|letter: char| letter.is_ascii_alphabetic()))
     }
 
-    pub(super) fn naming_values(&mut self) -> Names {
+    pub(super) fn naming_values(&self) -> Names {
         let mut names = Names::default();
-        let mut read_as: HashMap<String, BTreeSet<&str>> = HashMap::new();
         for (idx, record) in self.records.iter().enumerate() {
             for field in &record.fields {
-                let written = field.text.split_once(": ").map_or("", |(_, value)| value);
-                let is_naming =
-                    written.starts_with(char::is_uppercase) && self.names_record(idx, field);
-                // `C` and `C++` read the same.
-                let facts = field.facts.iter().map(|fact| fact.text.as_str());
-                let words = field.words.iter().map(String::as_str).chain(facts);
-                let reading = words.collect::<Vec<&str>>().join(" ");
-                let alike = read_as.entry(reading.clone()).or_default();
-                if is_naming {
-                    alike.insert(written);
-                }
-                if is_naming && (reading.is_empty() || alike.len() > 1) {
-                    self.blank_names
-                        .extend(alike.iter().map(|name| (*name).to_owned()));
-                }
                 let is_one = field.kind == FieldKind::Text
                     && field.value.chars().count() > 1
                     && !field.value.bytes().all(|byte| byte.is_ascii_digit())
@@ -72,12 +51,6 @@ impl Sources {
             }
         }
         names
-    }
-
-    /// A name of a record that has no words of its own, such as `A` or `Off`, and stands in a text.
-    pub(super) fn blank_name(&self, text: &str) -> Option<&str> {
-        let names = self.blank_names.iter().map(String::as_str);
-        names.into_iter().find(|name| stands_in(name, text))
     }
 
     /// What in a text names a record, as it stands there.
@@ -96,17 +69,33 @@ impl Sources {
         self.titles.in_text(&plain(text))
     }
 
-    /// The latest records that one of these names names, by the first of their fields that may.
-    pub(super) fn named(&self, names: &[&str]) -> HashSet<usize> {
+    /// The latest records that one of these names names: by the first of their fields that may, else by any.
+    pub(super) fn named(&self, names: &[&str]) -> BTreeSet<usize> {
         let records = self.records.iter().enumerate();
-        let is_named = |idx: usize, record: &Record| {
-            let mut fields = record.fields.iter();
-            let name =
-                fields.find(|field| field.kind == FieldKind::Text && self.names_record(idx, field));
-            name.is_some_and(|name| names.contains(&name.value.as_str()))
-        };
-        let named = records.filter(|(idx, record)| !record.is_stale && is_named(*idx, record));
-        named.map(|(idx, _)| idx).collect()
+        let own = records.filter(|(_, record)| !record.is_stale);
+        let own = own.map(|(idx, record)| {
+            let fields = record
+                .fields
+                .iter()
+                .filter(|field| field.kind == FieldKind::Text && self.names_record(idx, field));
+            let values = fields.map(|field| field.value.as_str());
+            (idx, values.collect::<Vec<&str>>())
+        });
+        let own: Vec<(usize, Vec<&str>)> = own.collect();
+        let named = names.iter().flat_map(|name| {
+            let of = |n_fields: usize| {
+                let is_it =
+                    |own: &&(usize, Vec<&str>)| own.1.iter().take(n_fields).any(|it| it == name);
+                own.iter()
+                    .filter(is_it)
+                    .map(|own| own.0)
+                    .collect::<Vec<usize>>()
+            };
+            Some(of(1))
+                .filter(|first| !first.is_empty())
+                .unwrap_or_else(|| of(usize::MAX))
+        });
+        named.collect()
     }
 
     /// A text with the words of the keys and values that are written as `dark_mode`.
@@ -150,10 +139,7 @@ impl Sources {
             };
             let has_word = |word: &Word| says(word) || names(word);
             let has_value = !said.facts.is_empty() || said.words.iter().any(says);
-            let has_fact = |claim: &Fact| {
-                let mut facts = fields.iter().flat_map(|field| &field.facts);
-                facts.any(|fact| same(claim, fact) == Same::Yes)
-            };
+            let has_fact = |claim: &Fact| claim.is_in(fields.iter().flat_map(|field| &field.facts));
             has_value && said.words.iter().all(has_word) && said.facts.iter().all(has_fact)
         };
         !(said.words.is_empty() && said.facts.is_empty()) && (0..self.records.len()).any(has_all)
@@ -164,15 +150,12 @@ impl Sources {
         let own = |text: &str| read(text, self.language, false).n_denials();
         let names = self.titles_in(text).into_iter();
         let names: Vec<&str> = names.filter(|name| own(name) > 0).collect();
-        let mut bare = fold(text);
-        for name in &names {
-            while let Some(at) = bare.to_ascii_lowercase().find(name) {
-                bare.replace_range(at..at + name.len(), " name ");
-            }
+        if names.is_empty() {
+            return 0;
         }
-        match names.is_empty() {
-            true => 0,
-            false => own(text).saturating_sub(own(&bare)),
-        }
+        let bare = names.iter().fold(fold(text).to_lowercase(), |bare, name| {
+            bare.replace(name, " name ")
+        });
+        own(text).saturating_sub(own(&bare))
     }
 }

@@ -7,7 +7,6 @@ use super::facts::{Fact, Roles, Value, Word};
 use super::keys::key_text;
 use super::names::stands_in;
 use super::pieces::Piece;
-use super::same::{Same, same};
 use super::sources::{Field, FieldKind};
 use super::text::{Language, plain, stem};
 
@@ -17,15 +16,11 @@ pub(super) fn has<'f>(
     facts: impl Iterator<Item = &'f Fact>,
     has_stem: &dyn Fn(&str) -> bool,
     text: &str,
-) -> Same {
-    let sought = |is_there: bool| if is_there { Same::Yes } else { Same::No };
+) -> bool {
     match &claim.value {
-        Value::Quote(quote) => sought(stands_in(quote, &plain(text))),
-        Value::Name(name) => sought(has_stem(name)),
-        _ => facts
-            .map(|fact| same(claim, fact))
-            .max()
-            .unwrap_or(Same::No),
+        Value::Quote(quote) => stands_in(quote, &plain(text)),
+        Value::Name(name) => has_stem(name),
+        _ => claim.is_in(facts),
     }
 }
 
@@ -81,18 +76,6 @@ pub(super) fn has_same_roles<'r>(
         })
 }
 
-pub(super) fn are_numbers_in_order(piece: &Piece, fields: &[&Field]) -> bool {
-    // Of others their keys say which they are.
-    let is_bare = |number: &&Fact| {
-        let mut own = fields.iter().filter(|field| field.says(number));
-        !own.any(|field| !field.keys.is_empty() && field.keys.iter().all(|key| piece.has_word(key)))
-    };
-    let numbers = piece.facts.iter();
-    let numbers = numbers.filter(|fact| fact.number().is_some() && fact.at >= 0);
-    let at = |number: &Fact| fields.iter().position(|field| field.says(number));
-    numbers.filter(is_bare).map(at).is_sorted()
-}
-
 /// "3 orders" is no use of `order: 3`: a number before a plural needs a plural key. `list` is what a list is called that the
 /// field is an entry of: its plural is counted, and no value of an entry.
 pub(super) fn is_no_count(
@@ -142,12 +125,8 @@ pub(super) fn is_no_count(
 pub(super) fn has_its_time(piece: &Piece, field: &Field) -> bool {
     let is_when = |fact: &&Fact| matches!(fact.value, Value::Date(_) | Value::Time(_));
     field.facts.iter().filter(is_when).all(|fact| {
-        let mut like = piece
-            .facts
-            .iter()
-            .filter(|claim| claim.is_like(fact))
-            .peekable();
-        like.peek().is_none() || like.any(|claim| same(claim, fact) == Same::Yes)
+        let is_like = |claim: &Fact| claim.is_like(fact);
+        piece.says(fact) || !piece.facts.iter().any(is_like)
     })
 }
 
@@ -193,9 +172,7 @@ pub(super) fn are_texts_whole(piece: &Piece, fields: &[&Field]) -> bool {
                         .iter()
                         .all(|word| own.any(|own| own.stem == word.stem)),
                 };
-                let has_fact =
-                    |fact: &&Fact| item.facts.iter().any(|own| same(fact, own) == Same::Yes);
-                is_in_order && facts.iter().all(has_fact)
+                is_in_order && facts.iter().all(|fact| fact.is_in(&item.facts))
             })
         })
     })

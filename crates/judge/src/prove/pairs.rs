@@ -1,8 +1,13 @@
 //! Pairs of a key and a value in one line: `Ann (paid: no, age: 41)`.
 
-use super::data::{OFF, ON, is_function_word};
-use super::pieces::has_verb;
+use super::data::is_function_word;
+use super::facts::{Fact, Word, read};
+use super::pieces::{Piece, Pieces, has_verb, pieces};
+use super::proof::{Carried, Proof, Prover, Verdict, quoted, with, worst};
+use super::records::ByRecord;
 use super::text::pattern;
+
+use Verdict::{Supported, Unproven};
 
 /// What a line of pairs says.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -14,7 +19,7 @@ pub(super) struct Pairs {
 }
 
 /// The key and the value of `paid: no`, `age = 41`, `smoker yes` and `age 41`.
-pub(super) fn pair(text: &str) -> Option<(&str, &str)> {
+fn pair(text: &str) -> Option<(&str, &str)> {
     pattern!(
         WRITTEN,
         r"^\W*(\p{L}[\w '%/-]{0,30}?)\s*[:=]\W*\s(\S.*?)\s*$"
@@ -71,19 +76,54 @@ pub(super) fn pairs(text: &str) -> Option<Pairs> {
     (found.pairs.len() > 1).then_some(found)
 }
 
-/// What `No: sauna, parking` says of each: `sauna: no`.
-pub(super) fn signed(text: &str) -> Option<Pairs> {
-    pattern!(AND, r",\s+(?:and\s+|und\s+)?|\s+(?:and|und)\s+");
-    let (sign, values) = text.split_once(": ")?;
-    let word = sign.trim().to_lowercase();
-    let is_sign = ON.contains(word.as_str()) || OFF.contains(word.as_str());
-    let values: Vec<&str> = AND.split(values.trim_end_matches('.')).collect();
-    let is_name = |value: &&str| value.starts_with(char::is_alphabetic) && !has_verb(value);
-    (is_sign && values.iter().all(is_name)).then(|| Pairs {
-        lead: String::new(),
-        pairs: values
+impl Prover<'_> {
+    /// Pairs of keys and values: they are of what is named before them, or all of one record.
+    pub(super) fn prove_pairs(&self, pairs: &Pairs, carried: &Carried, names: bool) -> Proof {
+        let language = self.language();
+        let lead = read(&pairs.lead, language, false);
+        let mut above = carried.clone();
+        above.words.extend(lead.words.iter().map(Word::carried));
+        let facts = lead.facts.iter().filter(|fact| !fact.is_name());
+        above.facts.extend(facts.map(Fact::carried));
+        above.hangs = true;
+        let items = pairs
+            .pairs
             .iter()
-            .map(|value| format!("{value}: {word}"))
-            .collect(),
-    })
+            .map(|pair| pieces(pair, language, names).whole);
+        let taken = Pieces {
+            whole: Piece::default(),
+            items: items.collect(),
+        };
+        let items = with(self.with_names(taken), &above).items;
+        let naming = |text: &str| !self.sources.namings(text).is_empty();
+        let is_named = !above.words.is_empty()
+            || !above.facts.is_empty()
+            || pairs.pairs.iter().all(|pair| naming(pair));
+        let has_all = |idx: &usize| {
+            !self.sources.records[*idx].is_stale
+                && items
+                    .iter()
+                    .all(|item| matches!(self.by_record(item, *idx), ByRecord::Supported(_)))
+        };
+        if let Some(idx) = (0..self.sources.records.len()).find(has_all) {
+            let shown = quoted(&pairs.pairs.join(", "));
+            return Proof::new(Supported, shown).of(Some(self.sources.records[idx].event));
+        }
+        let said: Vec<&str> = pairs
+            .pairs
+            .iter()
+            .chain([&pairs.lead])
+            .flat_map(|text| self.sources.namings(text))
+            .collect();
+        let proofs = items.iter().map(|item| self.prove_part(item, &said, false));
+        let worst = worst(&proofs.collect::<Vec<Proof>>());
+        let is_in_record = |item: &Piece| {
+            let mut records = 0..self.sources.records.len();
+            records.any(|idx| matches!(self.by_record(item, idx), ByRecord::Supported(_)))
+        };
+        match worst.is(Supported) && !is_named && items.iter().any(is_in_record) {
+            true => Proof::new(Unproven, "no single entry has all of it"),
+            false => worst,
+        }
+    }
 }

@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
-use super::text::{Language, fold, pattern};
+use super::said::Element;
+use super::same::{Same, same};
+use super::text::{Language, fold, part, pattern, place};
 
 /// What says one thing: facts, content words, a sign.
 #[derive(Debug, Clone, Default)]
@@ -50,14 +52,22 @@ impl Piece {
         self.is_denied != self.has_denying_name
     }
 
+    /// Its words and facts in their order; names are words.
+    pub(super) fn elements(&self) -> Vec<Element<'_>> {
+        let facts = self.facts.iter().filter(|fact| !fact.is_name());
+        let words = self.words.iter().map(Element::Word);
+        let mut elements: Vec<Element<'_>> = words.chain(facts.map(Element::Fact)).collect();
+        elements.sort_by_key(|element| element.at());
+        elements
+    }
+
     pub(super) fn stems(&self) -> BTreeSet<&str> {
         self.words.iter().map(|word| word.stem.as_str()).collect()
     }
 
-    /// Its ids, for a piece that says more of the same.
-    pub(super) fn carried_ids(&self) -> impl Iterator<Item = Fact> + '_ {
-        let ids = self.facts.iter().filter(|fact| fact.is_id());
-        ids.map(Fact::carried)
+    /// Whether it says a fact of a source.
+    pub(super) fn says(&self, fact: &Fact) -> bool {
+        self.facts.iter().any(|own| same(own, fact) == Same::Yes)
     }
 
     pub(super) fn has_word(&self, stem: &str) -> bool {
@@ -86,24 +96,6 @@ pattern!(
 /// Whether a text has a verb that everybody knows.
 pub(crate) fn has_verb(text: &str) -> bool {
     VERB.is_match(text)
-}
-
-fn begins_with_verb(text: &str) -> bool {
-    let text = text.trim_start();
-    let first = text.split_whitespace().next().unwrap_or_default();
-    first.ends_with("n't") || VERB.find(text).is_some_and(|verb| verb.start() == 0)
-}
-
-fn place(at: usize) -> i64 {
-    i64::try_from(at).unwrap_or(i64::MAX)
-}
-
-/// A part of a text between two byte offsets, which are moved to the next characters.
-fn part(text: &str, from: i64, to: i64) -> (usize, &str) {
-    let bound =
-        |at: i64| text.floor_char_boundary(usize::try_from(at.max(0)).unwrap_or(usize::MAX));
-    let (from, to) = (bound(from), bound(to));
-    (from, text.get(from..to).unwrap_or_default())
 }
 
 /// What a clause says as a whole.
@@ -315,11 +307,10 @@ fn items(
         }
         let facts = facts.into_iter().cloned().collect();
         let words = words.into_iter().cloned();
-        let words: Vec<Word> = subject(said, zone).into_iter().chain(words).collect();
         let item = Piece::new(
             zone.text,
             facts,
-            words,
+            words.collect(),
             n_denials % 2 == 1,
             said.roles.clone(),
         );
@@ -329,31 +320,6 @@ fn items(
         });
     }
     items
-}
-
-/// What does what the second verb says: the parcel, of `The parcel weighs 5 kg and contains 3 books`.
-fn subject(said: &Said, zone: &Zone<'_>) -> Vec<Word> {
-    let is_first = |word: &&&Word| zone.own.iter().all(|fact| fact.at > word.at);
-    let verb = zone.before.first().filter(is_first).filter(|word| {
-        let glue = &word.glue;
-        glue.join.is_some() && glue.role.is_none() && !glue.is_be && !word.is_capital
-    });
-    let fact = said.facts.first().map_or(i64::MAX, |fact| fact.at);
-    let Some(first) = said
-        .words
-        .first()
-        .filter(|word| verb.is_some() && word.at < fact)
-    else {
-        return Vec::new();
-    };
-    let names = said.words[1..].iter();
-    let names =
-        names.take_while(|word| first.is_capital && word.is_capital && word.glue.is_adjacent);
-    [first]
-        .into_iter()
-        .chain(names)
-        .map(Word::carried)
-        .collect()
 }
 
 /// Where runs of capital words begin and end; a first word alone is none.
@@ -378,108 +344,4 @@ pub(super) fn parts(clause: &str) -> impl Iterator<Item = &str> {
     );
     let parts = BETWEEN.split(clause);
     parts.filter(|part| !part.trim().is_empty())
-}
-
-/// The items of "The suite has a pool, gym and sauna", each with the words before the first.
-/// `subject` gives the words of a text that name what it is about.
-pub(super) fn enumeration(
-    piece: &Piece,
-    language: Option<Language>,
-    names: bool,
-    subject: &dyn Fn(&str) -> Vec<Word>,
-) -> Vec<Piece> {
-    let parts: Vec<&str> = parts(&piece.text).collect();
-    let [first, rest @ ..] = parts.as_slice() else {
-        return Vec::new();
-    };
-    if rest.is_empty() {
-        return Vec::new();
-    }
-    let carried_facts: Vec<Fact> = piece
-        .facts
-        .iter()
-        .filter(|fact| fact.at < 0)
-        .cloned()
-        .collect();
-    let carried_words: Vec<Word> = piece
-        .words
-        .iter()
-        .filter(|word| word.at < 0)
-        .cloned()
-        .collect();
-    let mut first = pieces(first, language, names).whole;
-    // `In Ghent, …` and `Ann and Bob …` have nothing that the others share.
-    let is_intro = first
-        .words
-        .first()
-        .is_some_and(|word| word.glue.role.is_some());
-    if is_intro || (first.words.len() < 2 && carried_words.is_empty()) {
-        return Vec::new();
-    }
-    let missing = carried_facts
-        .iter()
-        .filter(|fact| !first.facts.contains(fact))
-        .cloned();
-    let missing: Vec<Fact> = missing.collect();
-    first.facts.extend(missing);
-    first.words.extend(carried_words.iter().cloned());
-    let is_carried_denied = carried_words
-        .iter()
-        .filter(|word| word.glue.is_denied())
-        .count()
-        % 2
-        == 1;
-    first.is_denied ^= is_carried_denied;
-    first.has_denying_name = piece.has_denying_name;
-    let mut items = vec![first.clone()];
-    for part in rest {
-        let mut item = pieces(part, language, names).whole;
-        if has_verb(part) {
-            item.is_denied ^= is_carried_denied;
-            item.has_denying_name = piece.has_denying_name;
-            item.facts.extend(carried_facts.iter().cloned());
-            item.words.extend(carried_words.iter().cloned());
-            let begins = begins_with_verb(part);
-            if begins || subject(part).is_empty() {
-                // What it is about was said before.
-                let mut about = subject(&first.text);
-                if begins && about.is_empty() {
-                    let until = first
-                        .facts
-                        .iter()
-                        .map(|fact| fact.at)
-                        .filter(|at| *at >= 0)
-                        .min();
-                    let is_before = |word: &&Word| until.is_none_or(|until| word.at < until);
-                    about = first.words.iter().filter(is_before).cloned().collect();
-                }
-                about.retain(|word| !item.has_word(&word.stem));
-                item.words.splice(0..0, about.iter().map(Word::carried));
-                item.facts.extend(first.carried_ids());
-            }
-        } else {
-            let has = |fact: &Fact, facts: &[Fact]| facts.iter().any(|other| other.is_like(fact));
-            let shares = item
-                .facts
-                .iter()
-                .any(|fact| !fact.is_name() && has(fact, &first.facts));
-            let last = first.words.last().filter(|_| !shares);
-            let is_last = |fact: &Fact| match (&fact.value, last) {
-                (super::facts::Value::Name(stem), Some(last)) => *stem == last.stem,
-                _ => false,
-            };
-            let taken = first
-                .facts
-                .iter()
-                .filter(|fact| !has(fact, &item.facts) && !is_last(fact));
-            item.facts = taken.cloned().chain(item.facts.clone()).collect();
-            let taken = first.words.iter().filter(|word| Some(*word) != last);
-            item.words = taken.cloned().chain(item.words.clone()).collect();
-            if !item.is_denied {
-                item.is_denied = first.is_denied;
-            }
-        }
-        items.push(item);
-    }
-    items
 }

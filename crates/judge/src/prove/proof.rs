@@ -9,8 +9,8 @@ use super::derived::invented;
 use super::facts::{Fact, Value, Word, read};
 use super::order::{has, has_same_roles, lacking};
 use super::outline::LineKind;
-use super::pairs::{pairs, signed};
-use super::pieces::{Piece, Pieces, enumeration, has_verb, pieces};
+use super::pairs::pairs;
+use super::pieces::{Piece, Pieces, has_verb, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
 use super::sources::{Field, Passage, Sources, stems};
@@ -76,6 +76,16 @@ pub(super) struct Prover<'s> {
     pub(super) min_overlap: Option<f64>,
 }
 
+/// The first proof of the worst verdict.
+pub(super) fn worst(proofs: &[Proof]) -> Proof {
+    let first = |verdict| proofs.iter().find(|proof| proof.is(verdict));
+    let worst = first(Refuted)
+        .or_else(|| first(Unproven))
+        .or(proofs.first());
+    let nothing = || Proof::new(Unproven, "not proved");
+    worst.cloned().unwrap_or_else(nothing)
+}
+
 /// So much of a passage is shown.
 const LONGEST_SHOWN: usize = 100;
 
@@ -102,13 +112,8 @@ impl Prover<'_> {
         let over = over.join(" . ");
         let mut naming = self.sources.namings(&over);
         naming.extend(self.sources.titles_in(&over));
-        let mut carried = self.hanging(claim, &naming, proved);
+        let carried = self.hanging(claim, &naming, proved);
         let hangs = carried.hangs;
-        let blank = self.sources.blank_name(&over);
-        if let Some(name) = blank.or_else(|| self.sources.blank_name(&claim.text)) {
-            let why = format!("the name “{name}” is no word that can be told apart");
-            return Proof::new(Unproven, why);
-        }
         if self
             .sources
             .has_whole(&claim.text, &carried.words, &carried.facts)
@@ -142,7 +147,7 @@ impl Prover<'_> {
         if let Some(refuted) = invented.iter().find(|proof| proof.is(Refuted)) {
             return refuted.clone();
         }
-        if let Some(pairs) = pairs(&text).or_else(|| signed(&text)) {
+        if let Some(pairs) = pairs(&text) {
             let proof = self.prove_pairs(&pairs, &carried, names);
             let open = invented.into_iter().next().filter(|_| proof.is(Supported));
             return open.unwrap_or(proof);
@@ -155,74 +160,35 @@ impl Prover<'_> {
         let parts = clauses(&text, language);
         if parts.len() > 1 {
             let taken = self.with_names(pieces(&text, language, names));
-            let proof = self.prove_parts(&with(taken, &carried), names, &said);
+            let proof = self.prove_parts(&with(taken, &carried), &said);
             if proof.is(Supported) {
                 return proof;
             }
         }
         let mut proofs = Vec::new();
-        let first_words = parts
-            .first()
-            .map(|first| pieces(first, language, names).whole);
+        let first = parts.first().copied().unwrap_or_default();
+        let first = pieces(first, language, names).whole;
         for (nth, clause) in parts.into_iter().enumerate() {
+            let mut carried = carried.clone();
             // A fragment behind another one is about the same.
-            if let Some(first) = first_words
-                .as_ref()
-                .filter(|_| nth > 0 && !has_verb(clause))
-                && carried.words.is_empty()
-            {
+            if nth > 0 && carried.words.is_empty() && !has_verb(clause) {
                 carried.words = first.words.iter().map(Word::carried).collect();
                 let is_label = !has_verb(&first.text);
                 let facts = first.facts.iter().filter(|fact| is_label || fact.is_id());
                 carried.facts.extend(facts.map(Fact::carried));
             }
-            let here = self.sources.namings(clause);
-            if carried.words.is_empty()
-                && carried.facts.is_empty()
-                && self.sources.has_whole(clause, &[], &[])
-            {
-                proofs.push(Proof::new(Supported, "it stands there as it is"));
-            } else {
-                let taken = self.with_names(pieces(clause, language, names));
-                let nothing = Carried::default();
-                let is_own = !here.is_empty() && !hangs && (nth == 0 || has_verb(clause));
-                let with_it = if is_own { &nothing } else { &carried };
-                proofs.push(self.prove_parts(&with(taken, with_it), names, &said));
-            }
-            if !here.is_empty() {
-                let mut words = match hangs {
-                    true => carried.words.clone(),
-                    false => Vec::new(),
-                };
-                words.extend(
-                    here.iter()
-                        .flat_map(|name| read(name, language, false).words),
-                );
-                carried.words = words;
-                if !hangs {
-                    carried.facts.clear();
+            let is_alone = carried.words.is_empty() && carried.facts.is_empty();
+            proofs.push(match is_alone && self.sources.has_whole(clause, &[], &[]) {
+                true => Proof::new(Supported, "it stands there as it is"),
+                false => {
+                    let taken = self.with_names(pieces(clause, language, names));
+                    self.prove_parts(&with(taken, &carried), &said)
                 }
-            }
-            let facts = read(clause, language, names).facts.into_iter();
-            let ids: Vec<Fact> = facts
-                .filter(Fact::is_id)
-                .map(|fact| fact.carried())
-                .collect();
-            if !ids.is_empty() && !hangs {
-                carried.facts = ids;
-            }
-            carried.words = carried.words.iter().map(Word::carried).collect();
+            });
         }
-        if let Some(refuted) = proofs.iter().find(|proof| proof.is(Refuted)) {
-            return refuted.clone();
-        }
-        if let Some(first) = proofs.first()
-            && proofs.iter().all(|proof| proof.is(Supported))
-        {
-            return first.clone();
-        }
-        if let Some(proof) = self.prove_each(&text, &carried, names) {
-            return proof;
+        let worst = worst(&proofs);
+        if !worst.is(Unproven) {
+            return worst;
         }
         if let Some(first) = invented.into_iter().next() {
             return first;
@@ -232,8 +198,7 @@ impl Prover<'_> {
         {
             return Proof::new(Refuted, "the results have too few of its words");
         }
-        let open = proofs.into_iter().find(|proof| proof.is(Unproven));
-        open.unwrap_or_else(|| Proof::new(Unproven, "not proved"))
+        worst
     }
 
     /// A piece without facts and words.
@@ -345,47 +310,17 @@ impl Prover<'_> {
         taken
     }
 
-    fn prove_parts(&self, taken: &Pieces, names: bool, said: &[&str]) -> Proof {
+    fn prove_parts(&self, taken: &Pieces, said: &[&str]) -> Proof {
         let has_items = !taken.items.is_empty();
         let first = self.prove_part(&taken.whole, said, has_items);
-        if first.is(Supported) {
+        if first.is(Supported) || !has_items {
             return first;
         }
-        let language = self.language();
-        let subject = |text: &str| {
-            let names = self.sources.namings(text).into_iter();
-            names
-                .flat_map(|name| read(name, language, false).words)
-                .collect::<Vec<Word>>()
-        };
-        let of_items =
-            |piece: &Piece| self.all_of(&enumeration(piece, language, names, &subject), said);
-        if !has_items {
-            return match first.is(Unproven) {
-                true => of_items(&taken.whole).unwrap_or(first),
-                false => first,
-            };
-        }
-        let proofs = taken.items.iter().map(|item| {
-            let proof = self.prove_part(item, said, false);
-            match proof.is(Unproven) {
-                true => of_items(item).unwrap_or(proof),
-                false => proof,
-            }
-        });
-        let proofs: Vec<Proof> = proofs.collect();
-        let found = |verdict| proofs.iter().find(move |proof| proof.is(verdict));
-        let worst = found(Refuted).or_else(|| found(Unproven));
-        worst.unwrap_or(&proofs[0]).clone()
-    }
-
-    fn all_of(&self, parts: &[Piece], said: &[&str]) -> Option<Proof> {
-        let proofs: Vec<Proof> = parts
-            .iter()
-            .map(|part| self.prove_part(part, said, false))
+        let items = taken.items.iter();
+        let proofs: Vec<Proof> = items
+            .map(|item| self.prove_part(item, said, false))
             .collect();
-        let are_all = !proofs.is_empty() && proofs.iter().all(|proof| proof.is(Supported));
-        are_all.then(|| proofs[0].clone())
+        worst(&proofs)
     }
 
     /// One piece of a claim. With `has_rivals` it has several facts of one kind, and only what has all of them in its order
@@ -460,57 +395,29 @@ impl Prover<'_> {
         }
         // What only the user said doesn't stand against a result.
         let is_denied = |event: &Option<usize>| event.is_none() && found.opposed.is_some();
-        if let Some((text, event)) = found.proof.filter(|(_, event)| !is_denied(event)) {
-            return Proof::new(Supported, quoted(&text)).of(event);
+        let proof = found.proof.as_ref();
+        if let Some((text, event)) = proof.filter(|(_, event)| !is_denied(event)) {
+            return Proof::new(Supported, quoted(text)).of(*event);
         }
-        let nearest = found.nearest;
-        let is_missing = |nearest: &Nearest| {
-            let shown: Vec<String> = nearest
-                .missing
-                .iter()
-                .take(6)
-                .map(|word| format!("`{word}`"))
-                .collect();
-            let near = format!("; nearest: {}", quoted(&nearest.text));
-            Proof::new(Unproven, format!("not proved: {}{near}", shown.join(", ")))
-                .of(nearest.event)
-        };
-        let unproven = |nearest: Option<Nearest>| match nearest {
-            Some(nearest) if !nearest.missing.is_empty() => is_missing(&nearest),
-            Some(nearest) => Proof::new(
-                Unproven,
-                format!("not proved; nearest: {}", quoted(&nearest.text)),
-            )
-            .of(nearest.event),
-            None => Proof::new(Unproven, "not proved: no result has its words"),
-        };
         if has_rivals {
-            return unproven(nearest);
+            return found.unproven();
         }
         if let Some(counted) = counted {
             return counted;
         }
-        if let Some((text, event)) = found.opposed {
-            return Proof::new(
-                Refuted,
-                format!("the results say the opposite, {}", quoted(&text)),
-            )
-            .of(event);
+        if let Some((text, event)) = &found.opposed {
+            let why = format!("the results say the opposite, {}", quoted(text));
+            return Proof::new(Refuted, why).of(*event);
         }
-        if let Some((text, event)) = found.other_order {
-            return Proof::new(
-                Unproven,
-                format!(
-                    "not proved: its words stand in {}, and not as it says them",
-                    quoted(&text)
-                ),
-            )
-            .of(event);
+        if let Some((text, event)) = &found.other_order {
+            let text = quoted(text);
+            let why = format!("not proved: its words stand in {text}, and not as it says them");
+            return Proof::new(Unproven, why).of(*event);
         }
         if found.is_old {
             return self.stale(&piece);
         }
-        unproven(nearest)
+        found.unproven()
     }
 
     /// Whether a piece has nothing but names and a sign, or *too*: `Ann is not`, `✅ Ann`, `and so is Bob`.
@@ -567,43 +474,30 @@ impl Prover<'_> {
 
     /// A weekday beside a date of the sources is derived: right, so that it needs no source, or wrong.
     fn wrong_weekday(&self, piece: &mut Piece) -> Option<Proof> {
-        let days: Vec<Word> = piece
-            .words
-            .iter()
-            .filter(|word| weekday(&word.lower).is_some())
-            .cloned()
-            .collect();
-        let first = days.first()?;
-        for fact in &piece.facts {
-            let Value::Date([_, _, Some(_)]) = fact.value else {
-                continue;
-            };
-            let mut dates: Vec<[Option<i32>; 3]> = Vec::new();
-            for source in self.sources.facts() {
-                if let Value::Date(date @ [Some(_), Some(_), Some(_)]) = source.value
-                    && same(fact, source) == Same::Yes
-                    && !dates.contains(&date)
+        let mut words = piece.words.iter().map(|word| word.lower.clone());
+        let said = words.find(|word| weekday(word).is_some())?;
+        let is_day = |fact: &&Fact| matches!(fact.value, Value::Date([_, _, Some(_)]));
+        let days: Vec<&Fact> = piece.facts.iter().filter(is_day).collect();
+        let dates = self
+            .sources
+            .facts()
+            .filter_map(|source| match source.value {
+                Value::Date([Some(year), Some(month), Some(day)])
+                    if days.iter().any(|fact| fact.is_in([source])) =>
                 {
-                    dates.push(date);
+                    Some([year, month, day])
                 }
-            }
-            if let [[Some(year), Some(month), Some(day)]] = dates.as_slice() {
-                let date = jiff::civil::Date::new(
-                    i16::try_from(*year).ok()?,
-                    i8::try_from(*month).ok()?,
-                    i8::try_from(*day).ok()?,
-                )
-                .ok()?;
-                if Some(date.weekday().to_monday_zero_offset()) != weekday(&first.lower) {
-                    return Some(Proof::new(
-                        Refuted,
-                        format!("{} is no {}", fact.text, first.lower),
-                    ));
-                }
-                piece.words.retain(|word| !days.contains(word));
-                return None;
-            }
+                _ => None,
+            });
+        let dates: BTreeSet<[i32; 3]> = dates.collect();
+        let [year, month, day] = dates.first().filter(|_| dates.len() == 1)?;
+        let year = i16::try_from(*year).ok()?;
+        let [month, day] = [month, day].map(|part| i8::try_from(*part).unwrap_or_default());
+        let date = jiff::civil::Date::new(year, month, day).ok()?;
+        if Some(date.weekday().to_monday_zero_offset()) != weekday(&said) {
+            return Some(Proof::new(Refuted, format!("{date} is no {said}")));
         }
+        piece.words.retain(|word| weekday(&word.lower).is_none());
         None
     }
 
@@ -627,29 +521,12 @@ impl Prover<'_> {
         let missing_facts = piece
             .facts
             .iter()
-            .filter(|fact| has(fact, facts(), &has_stem, &passage.piece.text) != Same::Yes);
+            .filter(|fact| !has(fact, facts(), &has_stem, &passage.piece.text));
         let missing_facts: Vec<String> = missing_facts.map(|fact| fact.text.clone()).collect();
         let (mut missing, n_flips) = lacking(&piece.words, &has_stem, self.language());
         missing.extend(words_of_title(piece, passage));
         if self.language().is_none() && missing.is_empty() && !piece.words.is_empty() {
             missing.push("words of a language that is not known".to_owned());
-        }
-        // What only headings say, nobody says of anything.
-        let is_own = |fact: &&Fact| {
-            let mut own = passage.piece.facts.iter();
-            fact.is_name() || fact.is_id() || own.any(|other| same(fact, other) == Same::Yes)
-        };
-        let has_own_word = || {
-            piece
-                .words
-                .iter()
-                .any(|word| passage.piece.has_word(&word.stem))
-        };
-        if !piece.facts.is_empty()
-            && !has_own_word()
-            && !piece.facts.iter().any(|fact| is_own(&fact))
-        {
-            missing.push("a word of it".to_owned());
         }
         if !missing.is_empty() || !missing_facts.is_empty() {
             let cost = 2 * missing_facts.len() + missing.len();
@@ -740,11 +617,8 @@ struct Nearest {
 
 impl Found {
     fn offer(&mut self, cost: usize, missing: Vec<String>, text: String, event: Option<usize>) {
-        if self
-            .nearest
-            .as_ref()
-            .is_none_or(|nearest| cost < nearest.cost)
-        {
+        let nearest = self.nearest.as_ref();
+        if nearest.is_none_or(|nearest| cost < nearest.cost) {
             self.nearest = Some(Nearest {
                 cost,
                 missing,
@@ -752,6 +626,21 @@ impl Found {
                 event,
             });
         }
+    }
+
+    /// What is missing in what comes nearest.
+    fn unproven(&self) -> Proof {
+        let Some(nearest) = &self.nearest else {
+            return Proof::new(Unproven, "not proved: no result has its words");
+        };
+        let words = nearest.missing.iter().take(6);
+        let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+        let near = quoted(&nearest.text);
+        let why = match words.is_empty() {
+            true => format!("not proved; nearest: {near}"),
+            false => format!("not proved: {}; nearest: {near}", words.join(", ")),
+        };
+        Proof::new(Unproven, why).of(nearest.event)
     }
 }
 

@@ -2,20 +2,18 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::data::{CURRENCIES, QUANTIFIERS, RESTRICTING, names_dimension};
+use super::data::{QUANTIFIERS, RESTRICTING, names_dimension};
 use super::facts::{Fact, Value, Word};
 use super::keys::key_text;
 use super::names::stands_in;
 use super::order::{
-    are_numbers_in_order, are_texts_whole, are_values_of_keys, has, has_its_time, has_same_roles,
-    is_no_count, lacking,
+    are_texts_whole, are_values_of_keys, has, has_its_time, has_same_roles, is_no_count, lacking,
 };
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
-use super::same::{Same, same};
 use super::signs::Signs;
 use super::sources::{Field, FieldKind, leaves, shown, stems};
-use super::text::{plain, stem};
+use super::text::{place, plain, stem};
 use cuecard_source::value::Json;
 
 use Verdict::{Refuted, Supported, Unproven};
@@ -41,25 +39,15 @@ impl Prover<'_> {
     pub(super) fn by_record(&self, piece: &Piece, idx: usize) -> ByRecord {
         let record = &self.sources.records[idx];
         let stems = piece.stems();
-        let is_in_piece = |fact: &Fact| {
-            piece
-                .facts
-                .iter()
-                .any(|claim| same(claim, fact) == Same::Yes)
-        };
         let fields = self.sources.fields(idx, |field| {
             field.words.iter().all(|word| stems.contains(word.as_str()))
-                && field.facts.iter().all(is_in_piece)
+                && field.facts.iter().all(|fact| piece.says(fact))
         });
         // Most records lack a fact of the claim, and are no more than near it.
         let lacks = |fact: &&Fact| {
             let is_looked_up = !fact.is_name() && !matches!(fact.value, Value::Quote(_));
-            let mut facts = record
-                .header
-                .facts
-                .iter()
-                .chain(fields.iter().flat_map(|field| &field.facts));
-            is_looked_up && !facts.any(|other| same(fact, other) == Same::Yes)
+            let of_fields = fields.iter().flat_map(|field| &field.facts);
+            is_looked_up && !fact.is_in(record.header.facts.iter().chain(of_fields))
         };
         let missing: Vec<String> = piece
             .facts
@@ -106,8 +94,7 @@ impl Prover<'_> {
             .iter()
             .map(|field| &field.roles)
             .chain([&record.header.roles]);
-        let is_in_order = are_numbers_in_order(piece, &fields)
-            && are_texts_whole(piece, &fields)
+        let is_in_order = are_texts_whole(piece, &fields)
             && are_values_of_keys(piece, &fields, |field| {
                 self.sources.has_naming_key(idx, field)
             });
@@ -190,13 +177,9 @@ impl Prover<'_> {
                             || (field.kind == FieldKind::List && field.words.iter().any(has)))
                 }
                 FieldKind::Text | FieldKind::List if !has_its_time(piece, field) => false,
-                FieldKind::Text | FieldKind::List => field.facts.iter().any(|fact| {
-                    let is_there = |claim: &&Fact| same(fact, claim) == Same::Yes;
-                    let is_counted = |claim: &Fact| {
-                        same(claim, fact) == Same::Yes && is_no_count(piece, claim, field, &list)
-                    };
-                    piece.facts.iter().any(|claim| is_there(&claim))
-                        || piece.facts.iter().any(is_counted)
+                FieldKind::Text | FieldKind::List => piece.facts.iter().any(|claim| {
+                    let is_said = || field.says(claim) && is_no_count(piece, claim, field, &list);
+                    field.facts.iter().any(|fact| fact.is_in([claim])) || is_said()
                 }),
             };
             if is_said {
@@ -209,17 +192,13 @@ impl Prover<'_> {
         let is_named = || {
             let mut names = fields.iter();
             names.any(|field| {
-                let has_fact = |fact: &Fact| {
-                    let mut facts = piece.facts.iter();
-                    facts.any(|claim| same(claim, fact) == Same::Yes)
-                };
                 let mut facts = piece.facts.iter();
                 let is_quoted = facts.any(
                     |fact| matches!(&fact.value, Value::Quote(quote) if *quote == field.value),
                 );
                 let has_all = !(field.words.is_empty() && field.facts.is_empty())
                     && field.words.iter().all(|word| mine.contains(word.as_str()))
-                    && field.facts.iter().all(has_fact);
+                    && field.facts.iter().all(|fact| piece.says(fact));
                 self.sources.names_record(idx, field) && (is_quoted || has_all)
             })
         };
@@ -272,57 +251,28 @@ impl Prover<'_> {
         let missing_facts = piece
             .facts
             .iter()
-            .filter(|fact| has(fact, facts(), &has_stem, &text) != Same::Yes);
+            .filter(|fact| !has(fact, facts(), &has_stem, &text));
         let missing_facts = missing_facts.map(|fact| fact.text.clone()).collect();
         let is_miscounted = piece.facts.iter().any(|claim| {
-            fields.iter().any(|field| {
-                field
-                    .facts
-                    .iter()
-                    .any(|fact| same(claim, fact) == Same::Yes)
-                    && !is_no_count(piece, claim, field, &list)
-            })
+            let mut fields = fields.iter();
+            fields.any(|field| field.says(claim) && !is_no_count(piece, claim, field, &list))
         });
-        let own: Vec<&Fact> = record
-            .fields
-            .iter()
-            .flat_map(|field| &field.facts)
-            .collect();
-        let dimension = |fact: &Fact| {
-            fact.unit
-                .map(|unit| match CURRENCIES.contains(&unit.dimension) {
-                    true => "EUR",
-                    false => unit.dimension,
-                })
-        };
-        let is_only = |fact: &Fact| {
-            let unit = fact.unit.map(|unit| unit.dimension);
-            own.iter()
-                .filter(|other| other.unit.map(|unit| unit.dimension) == unit)
-                .count()
-                == 1
-        };
-        let told: Vec<&str> = own
-            .iter()
-            .filter(|fact| {
-                fact.number().is_some()
-                    && is_only(fact)
-                    && piece
-                        .facts
-                        .iter()
-                        .any(|claim| same(claim, fact) == Same::Yes)
+        // Of `12 EUR` it is clear that it is a price, if nothing else of the record is in EUR.
+        let own = || record.fields.iter().flat_map(|field| &field.facts);
+        let dimension = |fact: &Fact| fact.unit.map(|unit| unit.dimension);
+        let is_covered = |word: &&Word| {
+            own().any(|fact| {
+                let names = |dimension| names_dimension(dimension, &word.lower);
+                dimension(fact).is_some_and(names)
+                    && piece.says(fact)
+                    && own()
+                        .filter(|other| dimension(other) == dimension(fact))
+                        .count()
+                        == 1
             })
-            .filter_map(|fact| dimension(fact))
-            .collect();
-        let words: Vec<Word> = words
-            .iter()
-            .filter(|word| {
-                !told
-                    .iter()
-                    .any(|dimension| names_dimension(dimension, &word.lower))
-            })
-            .cloned()
-            .collect();
+        };
+        let words = words.iter().filter(|word| !is_covered(word));
+        let words: Vec<Word> = words.cloned().collect();
         let (mut missing, _) = lacking(&words, &has_stem, language);
         let mut used_falsy = Vec::new();
         for field in fields
@@ -383,30 +333,13 @@ impl Prover<'_> {
             .filter(|fact| !is_count(fact) && !fact.is_name())
             .collect();
         // What follows a colon is which they are.
-        let colon = piece
-            .text
-            .find(':')
-            .map_or(i64::MAX, |at| i64::try_from(at).unwrap_or(i64::MAX));
+        let colon = piece.text.find(':').map_or(i64::MAX, place);
         let counted = piece.words.iter().filter(|word| word.at < colon);
         let mine: BTreeSet<&str> = counted.map(|word| word.stem.as_str()).collect();
         let listed = piece.words.iter().filter(|word| word.at > colon);
         let listed: Vec<&str> = listed.map(|word| word.stem.as_str()).collect();
         let (listed_facts, others): (Vec<&Fact>, Vec<&Fact>) =
             others.into_iter().partition(|fact| fact.at > colon);
-        // `I found 3 books` counts the only list, if the user asked for books.
-        let is_asked = |word: &&Word| {
-            word.lower.ends_with('s') && self.sources.known_names.contains(&word.stem)
-        };
-        let asked = piece
-            .words
-            .iter()
-            .filter(|word| word.at < colon && is_asked(word));
-        let asked: BTreeSet<&str> = asked.map(|word| word.stem.as_str()).collect();
-        let lists = self.sources.lists.iter();
-        let is_only = lists
-            .filter(|list| list.items.iter().any(Json::is_object))
-            .count()
-            == 1;
         for list in self
             .sources
             .lists
@@ -421,11 +354,7 @@ impl Prover<'_> {
                     .unwrap_or_default(),
                 _ => BTreeSet::new(),
             };
-            let is_head = |word: &str| {
-                list.header.words.contains(word)
-                    || first.contains(word)
-                    || (is_only && asked.contains(word))
-            };
+            let is_head = |word: &str| list.header.words.contains(word) || first.contains(word);
             if !mine.iter().any(|word| is_head(word)) {
                 continue;
             }
@@ -440,10 +369,7 @@ impl Prover<'_> {
                 .copied()
                 .filter(|word| !is_head(word) && !quantifiers.contains(word))
                 .collect();
-            let is_given = |fact: &&Fact| {
-                has(fact, list.header.facts.iter(), &|_: &str| false, "") == Same::Yes
-            };
-            if !others.iter().all(is_given) {
+            if !others.iter().all(|fact| fact.is_in(&list.header.facts)) {
                 continue;
             }
             let hits = list
@@ -477,11 +403,8 @@ impl Prover<'_> {
                 false => length as f64,
             };
             // `For your 3 cats` counts what the user said.
-            let is_said = |fact: &&&Fact| {
-                let mut known = self.sources.known.iter();
-                known.any(|known| same(fact, known) == Same::Yes)
-            };
-            if n_hits as f64 != goal && numbers.first().is_some_and(|fact| is_said(&fact)) {
+            let is_said = |fact: &&Fact| fact.is_in(&self.sources.known);
+            if n_hits as f64 != goal && numbers.first().is_some_and(is_said) {
                 return None;
             }
             let told = format!("counted: {n_hits} of {length}");
@@ -501,13 +424,10 @@ impl Prover<'_> {
     pub(super) fn stale(&self, piece: &Piece) -> Proof {
         let records = &self.sources.records;
         let differs = |one: &Field, other: &Field| {
-            let is_in = |fact: &Fact, facts: &[Fact]| {
-                facts.iter().any(|other| same(fact, other) == Same::Yes)
-            };
             one.text != other.text
                 && (one.value != other.value
-                    || one.facts.iter().any(|fact| !is_in(fact, &other.facts))
-                    || other.facts.iter().any(|fact| !is_in(fact, &one.facts)))
+                    || one.facts.iter().any(|fact| !other.says(fact))
+                    || other.facts.iter().any(|fact| !one.says(fact)))
         };
         for (idx, old) in records
             .iter()

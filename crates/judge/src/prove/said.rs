@@ -4,8 +4,33 @@ use std::collections::BTreeMap;
 
 use super::data::PREPOSITIONS;
 use super::facts::{Fact, Roles, Word};
-use super::glue::glues;
+use super::glue::{Glue, glues};
 use super::text::Language;
+
+/// A word or a fact.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Element<'p> {
+    Word(&'p Word),
+    Fact(&'p Fact),
+}
+
+impl<'p> Element<'p> {
+    /// Where it stands; -1 if it was taken from elsewhere.
+    pub(super) fn at(self) -> i64 {
+        match self {
+            Self::Word(word) => word.at,
+            Self::Fact(fact) => fact.at,
+        }
+        .max(-1)
+    }
+
+    pub(super) fn glue(self) -> &'p Glue {
+        match self {
+            Self::Word(word) => &word.glue,
+            Self::Fact(fact) => &fact.glue,
+        }
+    }
+}
 
 /// What a piece of text says.
 #[derive(Debug, Clone, Default)]

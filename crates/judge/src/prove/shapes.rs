@@ -1,13 +1,9 @@
 //! Results in other shapes than objects and lists: JSON in texts, lines of fields, tables.
 
-use std::collections::{BTreeMap, HashSet};
-
 use cuecard_source::value::Json;
 use serde_json::Map;
 
-use super::data::{SIGN_VALUES, TRUE_VALUES};
-use super::outline::{Line, LineKind, key_of};
-use super::pairs::{pair, pairs};
+use super::pairs::pairs;
 use super::text::pattern;
 
 /// The texts that are JSON as what they are.
@@ -87,63 +83,6 @@ pub(super) fn log_entry(line: &str) -> Option<(&str, &str)> {
         .then_some((stamp.as_str(), entry))
 }
 
-/// The lists of records that lines say, under the lines that they hang under, and the places of these lines: of `Smoker: no` and
-/// `Paid: yes` below a name, and of `Ann: smoker no, paid yes`. Lines without a yes or a no are texts.
-pub(super) fn records_of(lines: &[Line]) -> (BTreeMap<Vec<usize>, Json>, HashSet<usize>) {
-    let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let (mut records, mut taken) = (BTreeMap::new(), HashSet::new());
-    let mut add = |over: &[usize], name: &str, fields: Vec<(String, Json)>| {
-        let is_sign = |(_, value): &(String, Json)| {
-            let word = value.as_str().map(str::to_lowercase);
-            let word = word.as_deref().unwrap_or_default();
-            value.is_boolean() || TRUE_VALUES.contains(word) || SIGN_VALUES.contains(word)
-        };
-        let has_sign = fields.iter().any(is_sign);
-        if has_sign {
-            let mut record = Map::new();
-            record.insert("name".to_owned(), name.trim().trim_end_matches(':').into());
-            record.extend(fields);
-            let known = records
-                .entry(over.to_vec())
-                .or_insert_with(|| Json::Array(Vec::new()));
-            if let Some(known) = known.as_array_mut() {
-                known.push(record.into());
-            }
-        }
-        has_sign
-    };
-    for (at, line) in lines.iter().enumerate() {
-        if let Some(over) = line.over.last().filter(|_| line.kind != LineKind::Cell) {
-            below.entry(*over).or_default().push(at);
-        }
-        let Some(inline) = pairs(&line.text).filter(|pairs| !pairs.lead.is_empty()) else {
-            continue;
-        };
-        let fields = inline.pairs.iter().filter_map(|text| {
-            let (key, value) = pair(text)?;
-            Some((key.to_owned(), plain_value(value)))
-        });
-        if add(&line.over, &inline.lead, fields.collect()) {
-            taken.insert(at);
-        }
-    }
-    for (over, places) in below {
-        let fields = places.iter().map(|place| {
-            let text = &lines[*place].text;
-            let key = key_of(text)?;
-            let (_, value) = text.split_once(':')?;
-            Some((key.to_owned(), plain_value(value)))
-        });
-        let fields: Option<Vec<(String, Json)>> = fields.collect();
-        if let Some(fields) = fields
-            && add(&lines[over].over, &lines[over].text, fields)
-        {
-            taken.extend(places);
-        }
-    }
-    (records, taken)
-}
-
 /// A text without the tables of Markdown in it, and these as lists of objects, each with its row of names.
 pub(super) fn without_tables(text: &str) -> (String, Vec<(String, Json)>) {
     let is_row = |line: &&str| line.trim().starts_with('|');
@@ -202,16 +141,6 @@ fn table(text: &str, is_markdown: bool) -> Option<Json> {
         Some(of_rows(members.collect()))
     });
     let records: Vec<Json> = records.collect::<Option<_>>()?;
-    // `key | value`
-    if let [key, value] = names.as_slice()
-        && value.eq_ignore_ascii_case("value")
-    {
-        let members = records.iter().map(|record| {
-            let key = record.get(key)?.as_str()?;
-            Some((key.to_owned(), record.get(value)?.clone()))
-        });
-        return members.collect::<Option<Map<_, _>>>().map(Json::Object);
-    }
     (!records.is_empty()).then(|| records.into())
 }
 

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::data::{OFF, ON};
-use super::facts::{Fact, Value, Word};
-use super::glue::Glue;
+use super::facts::{Value, Word};
 use super::names::stands_in;
 use super::order::lacking;
 use super::pieces::Piece;
 use super::proof::Prover;
+use super::said::Element;
 use super::same::{Same, same};
 use super::sources::{Field, FieldKind};
-use super::text::{UNKNOWN_SIGN, plain};
+use super::text::{UNKNOWN_SIGN, place, plain};
 
 /// How the signs of a piece agree with those of a record.
 pub(super) enum Signs<'f> {
@@ -21,29 +21,6 @@ pub(super) enum Signs<'f> {
     Opposed(&'f Field),
     /// It denies something, and nothing that is known.
     Unsure,
-}
-
-#[derive(Clone, Copy)]
-enum Token<'p> {
-    Word(&'p Word),
-    Fact(&'p Fact),
-}
-
-impl Token<'_> {
-    fn at(self) -> i64 {
-        match self {
-            Self::Word(word) => word.at,
-            Self::Fact(fact) => fact.at,
-        }
-        .max(-1)
-    }
-
-    fn glue(&self) -> &Glue {
-        match self {
-            Self::Word(word) => &word.glue,
-            Self::Fact(fact) => &fact.glue,
-        }
-    }
 }
 
 impl FieldKind {
@@ -83,11 +60,7 @@ impl Prover<'_> {
         record: usize,
         fields: &[&'f Field],
     ) -> Signs<'f> {
-        let words = piece.words.iter().map(Token::Word);
-        // A name is a word, too.
-        let facts = piece.facts.iter().filter(|fact| !fact.is_name());
-        let mut tokens: Vec<Token<'_>> = words.chain(facts.map(Token::Fact)).collect();
-        tokens.sort_by_key(|token| token.at());
+        let tokens = piece.elements();
         let is_keyed: Vec<bool> = fields
             .iter()
             .map(|field| {
@@ -117,8 +90,8 @@ impl Prover<'_> {
                 let start = text
                     .find(value.as_str())
                     .filter(|_| stands_in(value, &text))?;
-                let start = piece.start + i64::try_from(start).ok()?;
-                Some((at, start..start + i64::try_from(value.len()).ok()? + 1))
+                let start = piece.start + place(start);
+                Some((at, start..start + place(value.len()) + 1))
             })
             .collect();
         for token in &tokens {
@@ -132,7 +105,7 @@ impl Prover<'_> {
                 .copied()
                 .collect();
             let own = &own;
-            if let Token::Word(word) = token
+            if let Element::Word(word) = token
                 && self.is_switch(word, piece, fields)
             {
                 let off = OFF.contains(word.lower.as_str());
@@ -169,8 +142,8 @@ impl Prover<'_> {
             };
             let field = fields[at];
             let text = match token {
-                Token::Word(word) => Some(&word.stem),
-                Token::Fact(fact) => {
+                Element::Word(word) => Some(&word.stem),
+                Element::Fact(fact) => {
                     let mut facts = field.facts.iter();
                     let same = facts.find(|other| same(fact, other) == Same::Yes);
                     same.map(|fact| &fact.text)
@@ -240,7 +213,7 @@ impl Prover<'_> {
     /// The field that a word or a fact speaks of, and whether it turns its sign: `unpaid`.
     fn field_of(
         &self,
-        token: Token<'_>,
+        token: Element<'_>,
         record: usize,
         fields: &[&Field],
         is_keyed: &[bool],
@@ -249,7 +222,7 @@ impl Prover<'_> {
         let mut best = (None, false, 0);
         for (at, field) in fields.iter().enumerate() {
             let (rank, is_flipped) = match token {
-                Token::Word(word) => {
+                Element::Word(word) => {
                     let known = match field.kind.is_flag() {
                         true => &field.keys,
                         false => &field.words,
@@ -282,7 +255,7 @@ impl Prover<'_> {
                         (true, false) => (2 + usize::from(is_whole()), n_flips == 1),
                     }
                 }
-                Token::Fact(fact) => {
+                Element::Fact(fact) => {
                     if !field.says(fact) {
                         continue;
                     }

@@ -12,8 +12,7 @@ use super::keys::{is_naming, is_search, key_text, with_unit};
 use super::names::Names;
 use super::outline::{LineKind, outline};
 use super::pieces::{Piece, piece};
-use super::same::{Same, same};
-use super::shapes::{log_entry, opened, records_of, without_tables};
+use super::shapes::{log_entry, opened, without_tables};
 use super::text::{Language, clauses, fold, language, pattern, plain, sentences};
 
 /// So many passages and fields of all results are read.
@@ -101,7 +100,7 @@ pub(super) struct Field {
 impl Field {
     /// Whether its value says this fact.
     pub(super) fn says(&self, fact: &Fact) -> bool {
-        self.facts.iter().any(|own| same(fact, own) == Same::Yes)
+        fact.is_in(&self.facts)
     }
 }
 
@@ -178,10 +177,6 @@ pub(super) struct Sources {
     pub(super) is_cut: bool,
     /// What names records.
     pub(super) names: Names,
-    /// Of these, as they are written, what reads as nothing.
-    pub(super) blank_names: BTreeSet<String>,
-    /// Keys whose values tell records apart, with the groups of these records.
-    pub(super) telling_keys: HashMap<String, Vec<Vec<String>>>,
     /// Keys and values such as `dark_mode`, which are told as words, too.
     pub(super) snakes: HashSet<String>,
     /// The ways to objects and lists, by the words of their keys.
@@ -287,7 +282,6 @@ impl Sources {
                 }
             });
         }
-        sources.find_telling_keys();
         sources.names = sources.naming_values();
         sources
     }
@@ -379,8 +373,7 @@ impl Sources {
             };
             let has_fact = |fact: &Fact| {
                 let own = header.facts.iter();
-                let mut facts = own.chain(around.iter().flat_map(|field| &field.facts));
-                facts.any(|other| same(fact, other) == Same::Yes)
+                fact.is_in(own.chain(around.iter().flat_map(|field| &field.facts)))
             };
             words.iter().all(has_word) && facts.iter().all(has_fact)
         })
@@ -428,16 +421,7 @@ impl Sources {
             let texts = over.iter().map(|over| &lines[*over].text);
             Rc::new(texts.fold((**header).clone(), |header, text| header.plus(text, own)))
         };
-        let (records, taken) = match is_result {
-            true => records_of(&lines),
-            false => Default::default(),
-        };
-        for (over, records) in records {
-            let event = event.unwrap_or_default();
-            let mut path = vec!["lines".to_owned()];
-            self.walk(&records, event, &under(&over), &mut path, record, None);
-        }
-        for (at, line) in lines.iter().enumerate() {
+        for line in &lines {
             if self.is_full() {
                 return;
             }
@@ -453,7 +437,7 @@ impl Sources {
                 self.know(&line.text);
                 continue;
             }
-            if line.text.ends_with('?') || taken.contains(&at) {
+            if line.text.ends_with('?') {
                 continue;
             }
             let text = line
@@ -556,7 +540,11 @@ impl Sources {
         let words = key_text(key);
         let is_nested = match value {
             Json::Object(_) => true,
-            Json::Array(items) => items.iter().any(|item| item.is_array() || item.is_object()),
+            // A sentence in a list says what it says, with its own sign.
+            Json::Array(items) => items.iter().any(|item| match item {
+                Json::String(text) => !is_short(text),
+                other => other.is_array() || other.is_object(),
+            }),
             _ => false,
         };
         let below = |header: &Header| Rc::new(header.plus(&words, own));
@@ -693,44 +681,6 @@ impl Sources {
         fields
     }
 
-    /// Finds the keys that tell the records of a list apart by names: each record has another one, with capital letters.
-    fn find_telling_keys(&mut self) {
-        let mut values: HashMap<(&str, &[String]), Vec<&Field>> = HashMap::new();
-        // What has a name needs no other.
-        let has_name = |record: &&Record| {
-            let first = record.fields.first().map(|first| first.key.to_lowercase());
-            first.is_some_and(|first| first.ends_with("name") || first.ends_with("title"))
-        };
-        let records = self.records.iter().filter(|record| !record.is_stale);
-        for record in records.filter(|record| !has_name(record)) {
-            for field in record.fields.iter().take(FIELDS_THAT_MAY_NAME) {
-                values
-                    .entry((&field.key, &record.group))
-                    .or_default()
-                    .push(field);
-            }
-        }
-        let tells = |fields: &Vec<&Field>| {
-            let mut seen = HashSet::new();
-            let is_name = |field: &&Field| {
-                let written = field.text.split_once(": ").map_or("", |(_, value)| value);
-                let is_short = written.split_whitespace().count() <= 4;
-                field.kind == FieldKind::Text && is_short && written.starts_with(char::is_uppercase)
-            };
-            fields.len() > 1
-                && fields
-                    .iter()
-                    .all(|field| is_name(field) && seen.insert(&field.value))
-        };
-        let telling = values.iter().filter(|(_, fields)| tells(fields));
-        let telling: Vec<(String, Vec<String>)> = telling
-            .map(|((key, group), _)| ((*key).to_owned(), group.to_vec()))
-            .collect();
-        for (key, group) in telling {
-            self.telling_keys.entry(key).or_default().push(group);
-        }
-    }
-
     /// Whether a value of a record, or one around it, has a word. A word of the key of another object around counts only there:
     /// `shipping` is what stands below that key, not beside it.
     pub(super) fn is_said_around(&self, record: &Record, fields: &[&Field], stem: &str) -> bool {
@@ -762,9 +712,6 @@ impl Sources {
 
 /// A name has no more words.
 const LONGEST_NAME: usize = 16;
-
-/// Among so many fields of a record its name is.
-const FIELDS_THAT_MAY_NAME: usize = 2;
 
 /// So many facts of arguments stand in a header.
 const MOST_OF_HEADER: usize = 100;

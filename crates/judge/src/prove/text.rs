@@ -235,6 +235,19 @@ pub(super) fn clauses(text: &str, language: Option<Language>) -> Vec<&str> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
+/// A place in a text as one that may be in no text: what was taken from elsewhere stands before all.
+pub(super) fn place(at: usize) -> i64 {
+    i64::try_from(at).unwrap_or(i64::MAX)
+}
+
+/// A part of a text between two byte offsets, which are moved to characters, and where it begins.
+pub(super) fn part(text: &str, from: i64, to: i64) -> (usize, &str) {
+    let bound =
+        |at: i64| text.floor_char_boundary(usize::try_from(at.max(0)).unwrap_or(usize::MAX));
+    let (from, to) = (bound(from), bound(to));
+    (from, text.get(from..to).unwrap_or_default())
+}
+
 /// Whether most words of a text begin with a capital letter.
 pub(super) fn is_title(text: &str) -> bool {
     let words = text.split(|letter: char| !letter.is_alphabetic());

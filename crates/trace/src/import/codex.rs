@@ -494,19 +494,9 @@ fn ended(mut answer: Answer, printed: &str, code: Option<i64>) -> Answer {
 /// The exit code in the lines before `Output:`.
 fn exit_code(output: &str) -> Option<i64> {
     const LONGEST_HEAD: usize = 12;
-    let head: Vec<&str> = output
-        .lines()
-        .take(LONGEST_HEAD)
-        .take_while(|line| line.trim() != "Output:")
-        .collect();
-    let has_mark = output
-        .lines()
-        .take(LONGEST_HEAD)
-        .any(|line| line.trim() == "Output:");
-    if !has_mark {
-        return None;
-    }
-    head.iter().find_map(|line| {
+    let lines: Vec<&str> = output.lines().take(LONGEST_HEAD).collect();
+    let end = lines.iter().position(|line| line.trim() == "Output:")?;
+    lines[..end].iter().find_map(|line| {
         let code = line
             .strip_prefix("Exit code: ")
             .or_else(|| line.strip_prefix("Process exited with code "))?;
