@@ -98,12 +98,14 @@ pub(super) fn count(rest: &[Token]) -> Result<Claim, String> {
         return Ok(count_of(number, compare, (phrase, span(rest))));
     }
     let words = Phrase::read_as(rest, true)?;
-    // Rows, items and lists are no names.
+    // Rows, items and lists are no names, and what is in something says of what it is a part.
     let is_kind = |phrase: &Phrase| {
         let name = phrase.name.to_lowercase();
-        let stem = name.strip_suffix('s').unwrap_or(&name);
-        let known = |(word, _): &(&str, ContainerKind)| *word == stem || *word == name;
-        !phrase.is_quoted && phrase.role.is_none() && CONTAINER_WORDS.iter().any(known)
+        let (word, place) = name.split_once(" in ").unwrap_or((&name, ""));
+        let stem = word.strip_suffix('s').unwrap_or(word);
+        let known = |(known, _): &(&str, ContainerKind)| *known == stem || *known == word;
+        let is_of = !place.is_empty() || CONTAINER_WORDS.iter().any(known);
+        !phrase.is_quoted && phrase.role.is_none() && is_of
     };
     if words.0.is_container() || is_kind(&words.0) {
         let why = "say where rows and items are counted, as in";
