@@ -24,14 +24,17 @@ use cuecard_report::browser_html::BrowserStep;
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_tool_call::script::{Summary, Verdict};
+use cuecard_trace::StepStatus;
 
 pub use crate::stage::{PageErrors, PageInspector};
 pub use memory::{Memories, memories};
 pub use play::play;
 pub use verify::{Verified, VerifiedStep, verify};
 
-use super::stage::Values;
+use super::stage::{Failure, Values};
 use cuecard_runtime::run_dir::RunDir;
+use play::diagnostic;
+use step::Ended;
 
 /// What to play.
 #[derive(Debug, Clone)]
@@ -84,17 +87,61 @@ impl Replayed {
     pub fn blocked(failure: Diagnostic, total: usize, took: Duration) -> Self {
         Self {
             verdict: Verdict::Blocked,
+            failure: Some(failure),
+            took,
+            ..Self::begun(total, false)
+        }
+    }
+
+    /// A run of so many steps, of which none was played yet.
+    fn begun(total: usize, is_whole: bool) -> Self {
+        Self {
+            verdict: Verdict::Passed,
             summary: Summary {
                 total,
                 ..Summary::default()
             },
-            failure: Some(failure),
+            failure: None,
             healed: Vec::new(),
             renamed: Vec::new(),
-            is_whole: false,
-            took,
+            is_whole,
+            took: Duration::ZERO,
             screenshots: Vec::new(),
         }
+    }
+
+    /// Takes over how the step at a place ended; false if nothing can be done after it.
+    fn add(&mut self, replay: &Replay<'_>, place: usize, ended: Ended) -> bool {
+        self.summary.healed += usize::from(!ended.healed.is_empty());
+        self.healed.extend(ended.healed);
+        self.renamed.extend(ended.renamed);
+        self.screenshots.extend(ended.screenshots);
+        match ended.status {
+            StepStatus::Passed | StepStatus::Skipped => self.summary.passed += 1,
+            StepStatus::Tolerated => self.summary.tolerated += 1,
+            StepStatus::Failed => self.summary.failed += 1,
+            StepStatus::Unknown => self.summary.unknown += 1,
+        }
+        if ended.is_interrupted {
+            self.verdict = Verdict::Interrupted;
+            return false;
+        }
+        let failed = ended.status == StepStatus::Failed;
+        let Some(failure) = ended.failure.filter(|_| failed) else {
+            return true;
+        };
+        self.fail(replay, Some(place), &failure);
+        !failure.is_final()
+    }
+
+    /// Something failed: the step at a place, or what is about none.
+    fn fail(&mut self, replay: &Replay<'_>, place: Option<usize>, failure: &Failure) {
+        self.verdict = match failure.is_final() {
+            true => Verdict::Blocked,
+            false => Verdict::Failed,
+        };
+        self.failure
+            .get_or_insert_with(|| diagnostic(replay, place, failure));
     }
 }
 
@@ -117,6 +164,11 @@ impl Replay<'_> {
             .enumerate()
             .filter(|(_, (number, _))| self.range.contains(number))
             .map(|(place, (number, step))| (number, place, step))
+    }
+
+    /// The run before its first step.
+    fn begun(&self) -> Replayed {
+        Replayed::begun(self.in_range().count(), self.is_whole())
     }
 
     /// Whether these are all the steps that there should be: then what was learned of elements may be kept.

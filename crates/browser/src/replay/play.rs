@@ -7,11 +7,11 @@ use cuecard_browser_steps::model::{BrowserResult, browser_opened, browser_openin
 use cuecard_browser_steps::model::{Observed, OnFailure};
 use cuecard_page::dom::MASK;
 use cuecard_source::diagnostic::{Diagnostic, codes, find_code};
-use cuecard_tool_call::script::{Summary, Verdict};
+use cuecard_tool_call::script::Verdict;
 use cuecard_trace::{EventData, Log, StepStatus};
 use tokio_util::sync::CancellationToken;
 
-use super::step::{Ended, play_step};
+use super::step::play_step;
 use super::told::{milliseconds, shown, step_error};
 use super::{Replay, ReplayObserver, Replayed};
 use crate::WaitPolicy;
@@ -31,19 +31,7 @@ pub async fn play<S: Stage + PageInspector>(
     stop: &CancellationToken,
 ) -> Replayed {
     let clock = recorder.clock();
-    let mut played = Replayed {
-        verdict: Verdict::Passed,
-        summary: Summary {
-            total: replay.in_range().count(),
-            ..Summary::default()
-        },
-        failure: None,
-        healed: Vec::new(),
-        renamed: Vec::new(),
-        is_whole: replay.is_whole(),
-        took: Duration::ZERO,
-        screenshots: Vec::new(),
-    };
+    let mut played = replay.begun();
     let mut n_told = 0;
     let whole = Deadline::after(Duration::from_millis(replay.options.timeout_ms));
     match open(replay, stage, recorder, whole, stop).await {
@@ -63,13 +51,7 @@ pub async fn play<S: Stage + PageInspector>(
             )
             .await;
         }
-        Some(Err(failure)) => {
-            played.verdict = match failure.is_final() {
-                true => Verdict::Blocked,
-                false => Verdict::Failed,
-            };
-            played.failure = Some(diagnostic(replay, None, &failure));
-        }
+        Some(Err(failure)) => played.fail(replay, None, &failure),
         None => played.verdict = Verdict::Interrupted,
     }
     for (number, _, step) in replay.in_range().skip(n_told) {
@@ -103,43 +85,12 @@ async fn play_steps<S: Stage + PageInspector>(
             played.verdict = Verdict::Blocked;
             return;
         }
-        let Ended {
-            status,
-            failure,
-            healed,
-            renamed,
-            told: shown,
-            screenshots,
-            is_interrupted,
-        } = play_step(replay, stage, recorder, place, whole, stop, played).await;
+        let mut ended = play_step(replay, stage, recorder, place, whole, stop, played).await;
         recorder.settle();
-        told.step(shown);
-        played.summary.healed += usize::from(!healed.is_empty());
-        played.healed.extend(healed);
-        played.renamed.extend(renamed);
-        played.screenshots.extend(screenshots);
-        match status {
-            StepStatus::Passed | StepStatus::Skipped => played.summary.passed += 1,
-            StepStatus::Tolerated => played.summary.tolerated += 1,
-            StepStatus::Failed => played.summary.failed += 1,
-            StepStatus::Unknown => played.summary.unknown += 1,
-        }
-        if is_interrupted {
-            played.verdict = Verdict::Interrupted;
-            return;
-        }
-        let Some(failure) = failure.filter(|_| status == StepStatus::Failed) else {
-            continue;
-        };
-        let is_over = failure.is_final();
-        if played.failure.is_none() {
-            played.failure = Some(diagnostic(replay, Some(place), &failure));
-        }
-        played.verdict = match is_over {
-            true => Verdict::Blocked,
-            false => Verdict::Failed,
-        };
-        if is_over || replay.options.on_failure == OnFailure::Stop || whole.is_over() {
+        told.step(std::mem::take(&mut ended.told));
+        let has_failed = ended.status == StepStatus::Failed;
+        let stops = replay.options.on_failure == OnFailure::Stop || whole.is_over();
+        if !played.add(replay, place, ended) || (has_failed && stops) {
             return;
         }
     }

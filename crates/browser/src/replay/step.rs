@@ -16,17 +16,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::evidence;
 use super::intent::intent;
-use super::memory::{Judged, Memory};
-use super::seek::{NotFound, place_of, seek};
+use super::memory::Judged;
+use super::seek::{Found, place_of, seek};
 use super::targets::Remembering;
 use super::told::{milliseconds, notes, shown, step_error};
 use super::{Replay, Replayed};
 use crate::WaitPolicy;
 use crate::stage::{
-    ActionTarget, Deadline, Failure, Limits, PageInspector, PageState, Performed, Stage,
-    StageAction,
+    Deadline, Failure, Limits, PageInspector, PageState, Performed, Stage, StageAction,
 };
-use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap::Recorder;
 
 /// How a step ended.
@@ -47,21 +45,48 @@ pub(super) struct Ended {
     pub(super) is_interrupted: bool,
 }
 
+impl Ended {
+    /// How a step ended that failed so, if it did.
+    pub(super) fn new(
+        step: &TestStep,
+        mut told: BrowserStep,
+        failure: Option<Failure>,
+        judged: Option<Judged>,
+    ) -> Self {
+        let status = match &failure {
+            None => StepStatus::Passed,
+            Some(failure) if step.optional && !failure.is_final() => StepStatus::Tolerated,
+            Some(_) => StepStatus::Failed,
+        };
+        if let Some(judged) = judged {
+            told.candidates = judged.candidates;
+            told.verdict = Some(judged.told);
+        }
+        told.status = Some(status);
+        told.error = failure.as_ref().map(step_error);
+        Self {
+            status,
+            failure,
+            healed: Vec::new(),
+            renamed: None,
+            told,
+            screenshots: Vec::new(),
+            is_interrupted: false,
+        }
+    }
+}
+
 /// A step that is being played.
 struct Playing<'a, 'r> {
     replay: &'a Replay<'r>,
     step: &'a TestStep,
     place: usize,
     told: BrowserStep,
+    /// What the last attempt said about its element.
+    judged: Option<Judged>,
     healed: Vec<HealedStep>,
     renamed: Option<HealedStep>,
     scene: Option<Arc<PageState>>,
-}
-
-/// What came of one attempt.
-struct Tried {
-    outcome: Result<Performed, Failure>,
-    judged: Option<Judged>,
     is_interrupted: bool,
 }
 
@@ -95,43 +120,47 @@ pub(super) async fn play_step<S: Stage + PageInspector>(
         step,
         place,
         told: shown(step, number),
+        judged: None,
         healed: Vec::new(),
         renamed: None,
         scene: None,
+        is_interrupted: false,
     };
     let mut attempts = Vec::new();
     let most = 1 + step.max_retries.unwrap_or(0);
-    let tried = loop {
+    let failure = loop {
         let attempt = attempts.len() as u32 + 1;
+        played.summary.calls += 1;
+        played.summary.retries += u64::from(attempt > 1);
         let began = clock.now();
-        let tried = playing
-            .attempt(stage, recorder, attempt, whole, stop, played)
-            .await;
-        let error = tried.outcome.as_ref().err();
+        let failure = playing
+            .attempt(stage, recorder, attempt, whole, stop)
+            .await
+            .err();
         attempts.push(Attempt {
             attempt,
             started_ms: milliseconds(began),
             duration_ms: milliseconds(clock.now().saturating_sub(began)),
-            error: error.map(|failure| failure.message.clone()),
+            error: failure.as_ref().map(|failure| failure.message.clone()),
         });
-        let most = |failure: &Failure| match failure.was_replaced {
-            true => most.max(1 + Failure::MOST_REPLACED),
-            false => most,
-        };
-        let is_retried = error.is_some_and(|failure| {
-            !failure.has_acted && !failure.is_final() && attempt < most(failure)
-        }) && !tried.is_interrupted
-            && !whole.is_over();
-        if !is_retried {
-            break tried;
+        let is_retried = failure.as_ref().is_some_and(|failure| {
+            let most = match failure.was_replaced {
+                true => most.max(1 + Failure::MOST_REPLACED),
+                false => most,
+            };
+            !failure.has_acted && !failure.is_final() && attempt < most
+        });
+        if !is_retried || whole.is_over() {
+            break failure;
         }
     };
     playing
-        .finish(stage, recorder, tried, attempts, started, clock)
+        .finish(stage, recorder, failure, attempts, started)
         .await
 }
 
 impl Playing<'_, '_> {
+    /// Looks for the element, and does with it what the step says.
     async fn attempt<S: Stage + PageInspector>(
         &mut self,
         stage: &mut S,
@@ -139,67 +168,79 @@ impl Playing<'_, '_> {
         attempt: u32,
         whole: Deadline,
         stop: &CancellationToken,
-        played: &mut Replayed,
-    ) -> Tried {
-        let clock = recorder.clock();
-        played.summary.calls += 1;
-        played.summary.retries += u64::from(attempt > 1);
+    ) -> Result<(), Failure> {
+        let began = recorder.clock().now();
         let limits = self.limits(whole);
-        let began = clock.now();
-        let mut found = None;
-        if let Some(memory) = self.aimed_at() {
-            let deadline = Deadline::after(limits.action);
-            let (replay, step, place) = (self.replay, self.step, self.place);
-            let sought = tokio::select! {
-                biased;
-                sought = seek(replay, stage, step, place, memory, deadline) => Some(sought),
-                () = stop.cancelled() => None,
-            };
-            match sought {
-                Some(Ok(sought)) => found = Some(sought),
-                Some(Err(missing)) => {
-                    recorder.record(browser_call(step, None, attempt));
-                    return self.missing(*missing, recorder, attempt, began);
+        let outcome = tokio::select! {
+            biased;
+            outcome = async {
+                match self.find(stage, limits).await {
+                    Ok(found) => self.perform(stage, recorder, attempt, found, limits).await,
+                    Err(failure) => {
+                        recorder.record(browser_call(self.step, None, attempt));
+                        Err(failure)
+                    }
                 }
-                None => return Tried::interrupted(),
+            } => outcome,
+            () = stop.cancelled() => {
+                self.is_interrupted = true;
+                return Err(Failure {
+                    message: "interrupted".to_owned(),
+                    has_acted: true,
+                    ..Failure::default()
+                });
             }
+        };
+        let observed = match &outcome {
+            Ok(performed) => performed.outcome.observed.clone(),
+            Err(_) => Observed::default(),
+        };
+        let healed = self.healed.first().filter(|_| outcome.is_ok());
+        let result = BrowserResult {
+            verdict: self.judged.as_ref().map(|judged| judged.told.word.clone()),
+            reason: healed.map(|healed| healed.reason.clone()),
+            observed,
+            error: outcome.as_ref().err().map(step_error),
+            is_retryable: outcome.as_ref().is_err_and(|failure| !failure.has_acted),
+            screenshots: Vec::new(),
+            duration_ms: Some(milliseconds(recorder.clock().now().saturating_sub(began))),
+        };
+        for event in browser_result(self.step, attempt, &result) {
+            recorder.record(event);
         }
-        let judged = found.as_ref().map(|found| found.judged.clone());
-        self.look_at(stage, found.as_ref().map(|found| (&found.scene, found.id)))
-            .await;
-        let (aim, to) = found.map_or((None, None), |found| {
-            self.healed = found.healed;
-            (Some(found.aim), found.to)
-        });
-        self.told.target = aim.as_ref().map(|aim| match &to {
-            Some(to) => format!("{} to {}", aim.words, to.words),
-            None => aim.words.clone(),
-        });
-        recorder.record(browser_call(
-            self.step,
-            self.told.target.as_deref(),
-            attempt,
-        ));
-        // What is recorded so far outlives whatever is done now.
-        recorder.settle();
-        self.perform(
-            stage,
-            recorder,
-            attempt,
-            (aim, to, judged),
-            limits,
-            began,
-            stop,
-        )
-        .await
+        self.told.notes = notes(&result.observed);
+        self.told.extracted = result.observed.extracted_content;
+        outcome.map(|_| ())
     }
 
-    /// What the step is aimed at before it is performed: assertions and searches find their elements on the way.
-    fn aimed_at(&self) -> Option<&Memory> {
+    /// Looks for what the step is aimed at, if it is known before the step is performed.
+    async fn find<S: Stage + PageInspector>(
+        &mut self,
+        stage: &mut S,
+        limits: Limits,
+    ) -> Result<Option<Found>, Failure> {
+        self.judged = None;
+        // Assertions and searches find their elements on the way.
         let is_search = self.step.action == ActionKind::Scroll && self.step.direction.is_none();
-        match self.step.assertion.is_some() || is_search {
+        let memory = match self.step.assertion.is_some() || is_search {
             true => None,
             false => self.replay.memories.of(self.place),
+        };
+        let Some(memory) = memory else {
+            return Ok(None);
+        };
+        let deadline = Deadline::after(limits.action);
+        match seek(self.replay, stage, self.step, self.place, memory, deadline).await {
+            Ok(found) => {
+                self.judged = Some(found.judged.clone());
+                Ok(Some(found))
+            }
+            Err(missing) => {
+                self.scene = missing.scene.or(self.scene.take());
+                self.judged = missing.judged;
+                self.renamed = missing.renamed;
+                Err(missing.failure)
+            }
         }
     }
 
@@ -215,46 +256,10 @@ impl Playing<'_, '_> {
         }
     }
 
-    /// There is nothing to act on.
-    fn missing(
-        &mut self,
-        missing: NotFound,
-        recorder: &mut Recorder<'_>,
-        attempt: u32,
-        began: Duration,
-    ) -> Tried {
-        if missing.scene.is_some() {
-            self.scene = missing.scene;
-        }
-        self.renamed = missing.renamed;
-        let result = BrowserResult {
-            verdict: missing
-                .judged
-                .as_ref()
-                .map(|judged| judged.told.word.clone()),
-            error: Some(step_error(&missing.failure)),
-            is_retryable: true,
-            duration_ms: Some(milliseconds(recorder.clock().now().saturating_sub(began))),
-            ..BrowserResult::default()
-        };
-        for event in browser_result(self.step, attempt, &result) {
-            recorder.record(event);
-        }
-        Tried {
-            outcome: Err(missing.failure),
-            judged: missing.judged,
-            is_interrupted: false,
-        }
-    }
-
     /// Keeps what the page is before the step: a picture with the target on it, and its text.
-    async fn look_at<S: Stage + PageInspector>(
-        &mut self,
-        stage: &mut S,
-        found: Option<(&Arc<PageState>, cuecard_page::dom::NodeId)>,
-    ) {
-        if let Some((scene, _)) = found {
-            self.scene = Some(Arc::clone(scene));
+    async fn look_at<S: Stage + PageInspector>(&mut self, stage: &mut S, found: Option<&Found>) {
+        if let Some(found) = found {
+            self.scene = Some(Arc::clone(&found.scene));
         }
         if !self.replay.is_pictured {
             return;
@@ -264,27 +269,39 @@ impl Playing<'_, '_> {
             self.scene = stage.look().await.ok();
         }
         let Some(scene) = &self.scene else { return };
-        let target = found.and_then(|(scene, id)| place_of(&scene.state, id));
+        let target = found.and_then(|found| place_of(&found.scene.state, found.id));
         let size = scene.state.page.viewport;
         if let Some(png) = stage.screenshot().await {
             self.told.picture = Some(Picture { png, size, target });
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "each is a part of one attempt")]
+    /// Does what the step says. What is recorded before outlives whatever is done.
     async fn perform<S: Stage + PageInspector>(
         &mut self,
         stage: &mut S,
         recorder: &mut Recorder<'_>,
         attempt: u32,
-        (aim, to, judged): (Option<ActionTarget>, Option<ActionTarget>, Option<Judged>),
+        found: Option<Found>,
         limits: Limits,
-        began: Duration,
-        stop: &CancellationToken,
-    ) -> Tried {
-        let intent = intent(self.step);
+    ) -> Result<Performed, Failure> {
+        self.look_at(stage, found.as_ref()).await;
+        let (aim, to) = found.map_or((None, None), |found| {
+            self.healed = found.healed;
+            (Some(found.aim), found.to)
+        });
+        self.told.target = aim.as_ref().map(|aim| match &to {
+            Some(to) => format!("{} to {}", aim.words, to.words),
+            None => aim.words.clone(),
+        });
+        recorder.record(browser_call(
+            self.step,
+            self.told.target.as_deref(),
+            attempt,
+        ));
+        recorder.settle();
         let deed = StageAction {
-            step: &intent,
+            step: &intent(self.step),
             aim,
             to,
             limits,
@@ -299,15 +316,8 @@ impl Playing<'_, '_> {
             self.replay.values,
             may_heal,
         );
-        let outcome = tokio::select! {
-            biased;
-            outcome = stage.perform(&deed, &mut targets) => Some(outcome),
-            () = stop.cancelled() => None,
-        };
-        let Some(outcome) = outcome else {
-            return Tried::interrupted();
-        };
-        let judged = judged.or(targets.judged);
+        let outcome = stage.perform(&deed, &mut targets).await;
+        self.judged = self.judged.take().or(targets.judged);
         if targets.healed.is_some() {
             self.healed = targets.healed.into_iter().collect();
         }
@@ -319,119 +329,72 @@ impl Playing<'_, '_> {
         {
             self.scene.clone_from(&performed.scene);
         }
-        let observed = match &outcome {
-            Ok(performed) => performed.outcome.observed.clone(),
-            Err(_) => Observed::default(),
-        };
-        let healed = self.healed.first().filter(|_| outcome.is_ok());
-        let result = BrowserResult {
-            verdict: judged.as_ref().map(|judged| judged.told.word.clone()),
-            reason: healed.map(|healed| healed.reason.clone()),
-            observed,
-            error: outcome.as_ref().err().map(step_error),
-            is_retryable: outcome.as_ref().is_err_and(|failure| !failure.has_acted),
-            screenshots: Vec::new(),
-            duration_ms: Some(milliseconds(recorder.clock().now().saturating_sub(began))),
-        };
-        for event in browser_result(self.step, attempt, &result) {
-            recorder.record(event);
-        }
-        self.told.notes = notes(&result.observed);
-        self.told.extracted = result.observed.extracted_content;
-        Tried {
-            outcome,
-            judged,
-            is_interrupted: false,
-        }
+        outcome
     }
 
     async fn finish<S: Stage + PageInspector>(
         mut self,
         stage: &mut S,
         recorder: &mut Recorder<'_>,
-        tried: Tried,
+        failure: Option<Failure>,
         attempts: Vec<Attempt>,
         started: Duration,
-        clock: Clock,
     ) -> Ended {
-        let failure = tried.outcome.err();
-        let status = match (&failure, tried.is_interrupted) {
-            (_, true) => StepStatus::Unknown,
-            (None, false) => StepStatus::Passed,
-            (Some(failure), false) if self.step.optional && !failure.is_final() => {
-                StepStatus::Tolerated
-            }
-            (Some(_), false) => StepStatus::Failed,
-        };
-        if let Some(judged) = tried.judged {
-            self.told.candidates = judged.candidates;
-            self.told.verdict = Some(judged.told);
+        let (told, judged) = (std::mem::take(&mut self.told), self.judged.take());
+        let mut ended = Ended::new(self.step, told, failure, judged);
+        if self.is_interrupted {
+            ended.is_interrupted = true;
+            ended.status = StepStatus::Unknown;
+            ended.told.status = Some(StepStatus::Unknown);
+            ended.told.error = None;
         }
-        let mut screenshots = Vec::new();
-        if status == StepStatus::Failed {
-            let page = self.page_text();
-            let kept = evidence::keep(self.replay, stage, self.place, page.as_deref()).await;
-            if let Some(kept) = kept {
-                if self.told.picture.is_none()
-                    && let (Some(scene), Some(png)) = (&self.scene, kept.png)
-                {
-                    self.told.picture = Some(Picture {
-                        png,
-                        size: scene.state.page.viewport,
-                        target: None,
-                    });
-                }
-                screenshots = kept.files;
-                recorder.record(kept.event);
-            }
-        } else if self.replay.keeps_each
-            && !tried.is_interrupted
-            && let Some(kept) = evidence::keep_after(self.replay, stage, self.place).await
-        {
-            let size = self.scene.as_ref().map(|scene| scene.state.page.viewport);
-            let picture = |(png, size)| Picture {
+        let size = self.scene.as_ref().map(|scene| scene.state.page.viewport);
+        let picture = |png: Option<Vec<u8>>| {
+            png.zip(size).map(|(png, size)| Picture {
                 png,
                 size,
                 target: None,
-            };
-            self.told.after = kept.png.zip(size).map(picture);
-            screenshots = kept.files;
+            })
+        };
+        let mut kept = None;
+        if ended.status == StepStatus::Failed {
+            let page = self.page_text();
+            kept = evidence::keep(self.replay, stage, self.place, page.as_deref()).await;
+            if let Some(kept) = kept.as_mut().filter(|_| ended.told.picture.is_none()) {
+                ended.told.picture = picture(kept.png.take());
+            }
+        } else if self.replay.keeps_each && !self.is_interrupted {
+            kept = evidence::keep_after(self.replay, stage, self.place).await;
+            ended.told.after = picture(kept.as_mut().and_then(|kept| kept.png.take()));
+        }
+        if let Some(kept) = kept {
+            ended.screenshots = kept.files;
             recorder.record(kept.event);
         }
-        self.tell_page(stage);
-        let mut healed = self.healed;
-        healed.retain(|_| status == StepStatus::Passed);
-        let renamed = self.renamed.filter(|_| status != StepStatus::Passed);
-        let error = failure.as_ref().filter(|_| !tried.is_interrupted);
+        self.tell_page(stage, &mut ended.told);
+        match ended.status {
+            StepStatus::Passed => ended.healed = self.healed,
+            _ => ended.renamed = self.renamed,
+        }
         let finished = StepFinished {
-            step: self.told.number,
+            step: ended.told.number,
             id: Some(self.step.id.clone()),
             tool: browser_tool(self.step.action),
             description: Some(self.step.description.clone()),
-            status,
-            duration_ms: milliseconds(clock.now().saturating_sub(started)),
+            status: ended.status,
+            duration_ms: milliseconds(recorder.clock().now().saturating_sub(started)),
             attempts,
-            error: error.map(step_error),
+            error: ended.told.error.clone(),
             skipped_by: None,
-            healed: healed.first().map(|healed| healed.reason.clone()),
+            healed: ended.healed.first().map(|healed| healed.reason.clone()),
             outputs: serde_json::Map::new(),
             restored: None,
             element: None,
             elements: None,
         };
-        self.told.status = Some(status);
-        self.told.ms = Some(finished.duration_ms);
-        self.told.error.clone_from(&finished.error);
+        ended.told.ms = Some(finished.duration_ms);
         recorder.record(EventData::StepFinished(finished));
-        Ended {
-            status,
-            failure,
-            healed,
-            renamed,
-            told: self.told,
-            screenshots,
-            is_interrupted: tried.is_interrupted,
-        }
+        ended
     }
 
     /// The page as text, within the budget of the options.
@@ -450,30 +413,16 @@ impl Playing<'_, '_> {
         }
     }
 
-    fn tell_page<S: Stage + PageInspector>(&mut self, stage: &mut S) {
+    fn tell_page<S: Stage + PageInspector>(&self, stage: &mut S, told: &mut BrowserStep) {
         let complaints = stage.complaints();
-        self.told.console = complaints.console;
-        self.told.requests = complaints.requests;
+        told.console = complaints.console;
+        told.requests = complaints.requests;
         if let Some(scene) = &self.scene {
-            self.told.url.clone_from(&scene.state.page.url);
-            self.told.title.clone_from(&scene.state.page.title);
+            told.url.clone_from(&scene.state.page.url);
+            told.title.clone_from(&scene.state.page.title);
         }
         if self.replay.is_pictured {
-            self.told.page = self.page_text().unwrap_or_default();
-        }
-    }
-}
-
-impl Tried {
-    fn interrupted() -> Self {
-        Self {
-            outcome: Err(Failure {
-                message: "interrupted".to_owned(),
-                has_acted: true,
-                ..Failure::default()
-            }),
-            judged: None,
-            is_interrupted: true,
+            told.page = self.page_text().unwrap_or_default();
         }
     }
 }

@@ -5,20 +5,19 @@
 
 use std::time::Duration;
 
-use cuecard_browser_steps::format::HealedStep;
 use cuecard_browser_steps::model::{ActionKind, TestStep};
 use cuecard_page::identity::Verdict as Identity;
 use cuecard_page::selector::Finder;
 use cuecard_report::browser_html::BrowserStep;
-use cuecard_tool_call::script::{Summary, Verdict};
+use cuecard_tool_call::script::Verdict;
 use cuecard_trace::StepStatus;
 use tokio_util::sync::CancellationToken;
 
 use super::memory::{Judged, Memory};
-use super::play::{diagnostic, open};
+use super::play::open;
 use super::seek::{seek, worst};
-use super::step::play_step;
-use super::told::{shown, step_error};
+use super::step::{Ended, play_step};
+use super::told::shown;
 use super::{Replay, Replayed};
 use crate::stage::{Deadline, Failure, PageInspector, Stage};
 use cuecard_runtime::tap::Recorder;
@@ -69,40 +68,27 @@ pub async fn verify<S: Stage + PageInspector>(
         told: shown(step, number),
         was_done: false,
     });
+    let all = 0..replay.steps.test_steps.len();
+    let is_checked = |place: &usize| judged_memory(replay, *place).is_some();
     let mut verifying = Verifying {
         steps: steps.collect(),
         replay,
         stage,
         whole,
-        replayed: Replayed {
-            verdict: Verdict::Passed,
-            summary: Summary {
-                total: replay.in_range().count(),
-                ..Summary::default()
-            },
-            failure: None,
-            healed: Vec::new(),
-            renamed: Vec::new(),
-            is_whole: replay.is_whole(),
-            took: Duration::ZERO,
-            screenshots: Vec::new(),
-        },
+        replayed: replay.begun(),
         stuck_at: None,
         acts,
-        last: 0,
+        last: all.clone().rev().find(is_checked).unwrap_or(0),
     };
-    let all = 0..replay.steps.test_steps.len();
-    let is_checked = |place: &usize| verifying.judged_memory(*place).is_some();
-    verifying.last = all.clone().rev().find(is_checked).unwrap_or(0);
     match open(replay, verifying.stage, recorder, whole, stop).await {
         Some(Ok(())) => {
             for place in all {
-                if verifying.step(place, recorder, stop).await.is_none() {
+                if !verifying.step(place, recorder, stop).await {
                     break;
                 }
             }
         }
-        Some(Err(failure)) => verifying.fail(None, &failure),
+        Some(Err(failure)) => verifying.replayed.fail(replay, None, &failure),
         None => verifying.replayed.verdict = Verdict::Interrupted,
     }
     let mut replayed = verifying.replayed;
@@ -111,6 +97,12 @@ pub async fn verify<S: Stage + PageInspector>(
         replayed,
         steps: verifying.steps,
     }
+}
+
+/// What a step remembers of an element that must be there.
+fn judged_memory<'a>(replay: &'a Replay<'_>, place: usize) -> Option<&'a Memory> {
+    let memory = replay.memories.of(place);
+    memory.filter(|memory| memory.fingerprint.is_some())
 }
 
 /// Whether a step changes nothing, whoever runs the page.
@@ -132,98 +124,70 @@ fn opens_an_address(step: &TestStep) -> bool {
     step.action == ActionKind::Navigate && !matches!(url, "back" | "forward" | "reload")
 }
 
-impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
-    /// Looks at one step, or does it. None if nothing goes on.
+impl<S: Stage + PageInspector> Verifying<'_, '_, S> {
+    /// Looks at one step, or does it. False if nothing goes on.
     async fn step(
         &mut self,
         place: usize,
         recorder: &mut Recorder<'_>,
         stop: &CancellationToken,
-    ) -> Option<()> {
-        let step = &self.replay.steps.test_steps[place];
+    ) -> bool {
+        let (replay, whole) = (self.replay, self.whole);
+        let step = &replay.steps.test_steps[place];
         if opens_an_address(step) {
             // Whatever came before it: it leads to its page.
             self.stuck_at = None;
         }
         let is_needed = place < self.last && step.assertion.is_none();
         if is_needed && self.stuck_at.is_none() && (self.acts || only_looks(step)) {
-            return self.perform(place, recorder, stop).await;
-        }
-        if let Some(memory) = self.judged_memory(place) {
-            match self.stuck_at {
-                None => self.look(place, step, memory, stop).await?,
-                Some(before) => {
-                    let judged = self.glance(memory).await?;
-                    let told = &mut self.steps[before].told;
-                    if matches!(judged.verdict, Identity::Same { .. }) {
-                        self.found(place, judged, None, Vec::new());
-                    } else if told.notes.is_empty() && told.error.is_none() {
-                        let note = "not performed, since it could change something; dependent steps are not checked (use `--act` to perform it)";
-                        told.notes.push(note.to_owned());
-                    }
-                }
+            let played = &mut self.replayed;
+            let ended = play_step(replay, self.stage, recorder, place, whole, stop, played).await;
+            self.steps[place].was_done = ended.status == StepStatus::Passed;
+            if ended.status == StepStatus::Failed {
+                self.stuck_at = Some(place);
             }
+            return self.add(place, ended);
+        }
+        let mut goes_on = true;
+        if let Some(memory) = judged_memory(replay, place) {
+            goes_on = match self.stuck_at {
+                None => self.look(place, step, memory, stop).await,
+                Some(before) => self.glance(place, before, memory).await,
+            };
         }
         if is_needed {
             self.stuck_at.get_or_insert(place);
         }
-        Some(())
+        goes_on
     }
 
-    /// What a step remembers of an element that must be there.
-    fn judged_memory(&self, place: usize) -> Option<&'a Memory> {
-        self.replay
-            .memories
-            .of(place)
-            .filter(|memory| memory.fingerprint.is_some())
+    fn add(&mut self, place: usize, mut ended: Ended) -> bool {
+        self.steps[place].told = std::mem::take(&mut ended.told);
+        self.replayed.add(self.replay, place, ended)
     }
 
-    /// Does a step.
-    async fn perform(
-        &mut self,
-        place: usize,
-        recorder: &mut Recorder<'_>,
-        stop: &CancellationToken,
-    ) -> Option<()> {
-        let (replay, whole) = (self.replay, self.whole);
-        let played = &mut self.replayed;
-        let ended = play_step(replay, self.stage, recorder, place, whole, stop, played).await;
-        if ended.is_interrupted {
-            self.replayed.verdict = Verdict::Interrupted;
-            return None;
-        }
-        let is_passed = ended.status == StepStatus::Passed;
-        self.steps[place] = VerifiedStep {
-            told: ended.told,
-            was_done: is_passed,
-        };
-        self.replayed.summary.healed += usize::from(!ended.healed.is_empty());
-        self.replayed.healed.extend(ended.healed);
-        self.replayed.renamed.extend(ended.renamed);
-        self.replayed.summary.passed += usize::from(is_passed);
-        self.replayed.summary.tolerated += usize::from(ended.status == StepStatus::Tolerated);
-        let Some(failure) = ended.failure.filter(|_| ended.status == StepStatus::Failed) else {
-            return Some(());
-        };
-        self.replayed.summary.failed += 1;
-        self.stuck_at = Some(place);
-        self.fail(Some(place), &failure);
-        (!failure.is_final()).then_some(())
-    }
-
-    /// The verdict on the page as it is now.
-    async fn glance(&mut self, memory: &Memory) -> Option<Judged> {
-        match self.stage.look().await {
-            Ok(scene) => {
-                let attribute = &self.replay.options.test_id_attribute;
-                let all = memory.judge_all(Finder::new(&scene.state, attribute))?;
-                Some(worst(all))
-            }
+    /// The verdict on the page as it is now, behind a step that was not done: an element that is not there need not be.
+    async fn glance(&mut self, place: usize, before: usize, memory: &Memory) -> bool {
+        let scene = match self.stage.look().await {
+            Ok(scene) => scene,
             Err(failure) => {
-                self.fail(None, &failure);
-                None
+                self.replayed.fail(self.replay, None, &failure);
+                return false;
             }
+        };
+        let attribute = &self.replay.options.test_id_attribute;
+        let judged = memory.judge_all(Finder::new(&scene.state, attribute));
+        let judged = judged.map(worst);
+        if let Some(judged) = judged.filter(|one| matches!(one.verdict, Identity::Same { .. })) {
+            let ended = self.looked(place, None, Some(judged));
+            return self.add(place, ended);
         }
+        let told = &mut self.steps[before].told;
+        if told.notes.is_empty() && told.error.is_none() {
+            let note = "not performed, since it could change something; dependent steps are not checked (use `--act` to perform it)";
+            told.notes.push(note.to_owned());
+        }
+        true
     }
 
     /// The verdict once the page has had the time that the step gives it.
@@ -233,7 +197,7 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
         step: &TestStep,
         memory: &Memory,
         stop: &CancellationToken,
-    ) -> Option<()> {
+    ) -> bool {
         let options = self.replay.options;
         let default = match step.assertion {
             Some(_) => options.assert_timeout_ms,
@@ -249,62 +213,27 @@ impl<'a, S: Stage + PageInspector> Verifying<'a, '_, S> {
             sought = seek(&replay, self.stage, step, place, memory, self.whole.and(limit)) => sought,
             () = stop.cancelled() => {
                 self.replayed.verdict = Verdict::Interrupted;
-                return None;
+                return false;
             }
         };
-        match sought {
+        let ended = match sought {
             Ok(found) => {
-                self.found(place, found.judged, Some(found.aim.words), found.healed);
-                Some(())
+                let mut ended = self.looked(place, None, Some(found.judged));
+                ended.told.target = Some(found.aim.words);
+                ended.healed = found.healed;
+                ended
             }
-            Err(missing) => {
-                let is_final = missing.failure.is_final();
-                self.replayed.renamed.extend(missing.renamed);
-                let told = &mut self.steps[place].told;
-                if let Some(judged) = missing.judged {
-                    told.verdict = Some(judged.told);
-                    told.candidates = judged.candidates;
-                }
-                told.status = Some(match step.optional {
-                    true => StepStatus::Tolerated,
-                    false => StepStatus::Failed,
-                });
-                told.error = Some(step_error(&missing.failure));
-                if step.optional {
-                    self.replayed.summary.tolerated += 1;
-                    return (!is_final).then_some(());
-                }
-                self.replayed.summary.failed += 1;
-                self.fail(Some(place), &missing.failure);
-                (!is_final).then_some(())
-            }
-        }
-    }
-
-    fn found(
-        &mut self,
-        place: usize,
-        judged: Judged,
-        words: Option<String>,
-        healed: Vec<HealedStep>,
-    ) {
-        let told = &mut self.steps[place].told;
-        told.target = words;
-        told.candidates = judged.candidates;
-        told.verdict = Some(judged.told);
-        told.status = Some(StepStatus::Passed);
-        self.replayed.summary.passed += 1;
-        self.replayed.summary.healed += usize::from(!healed.is_empty());
-        self.replayed.healed.extend(healed);
-    }
-
-    fn fail(&mut self, place: Option<usize>, failure: &Failure) {
-        self.replayed.verdict = match failure.is_final() {
-            true => Verdict::Blocked,
-            false => Verdict::Failed,
+            Err(missing) => Ended {
+                renamed: missing.renamed,
+                ..self.looked(place, Some(missing.failure), missing.judged)
+            },
         };
-        if self.replayed.failure.is_none() {
-            self.replayed.failure = Some(diagnostic(self.replay, place, failure));
-        }
+        self.add(place, ended)
+    }
+
+    /// How a step ended that was only looked at.
+    fn looked(&mut self, place: usize, failure: Option<Failure>, judged: Option<Judged>) -> Ended {
+        let told = std::mem::take(&mut self.steps[place].told);
+        Ended::new(&self.replay.steps.test_steps[place], told, failure, judged)
     }
 }
