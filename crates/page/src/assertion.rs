@@ -147,11 +147,6 @@ impl AssertKind {
         )
     }
 
-    /// Whether exactly one element must be meant, if any is.
-    pub fn needs_one(self) -> bool {
-        self != Self::Count
-    }
-
     /// Whether it needs something expected.
     pub fn needs_expected(self) -> bool {
         matches!(self, Self::Value | Self::Count) || !self.needs_target()

@@ -120,7 +120,7 @@ impl Finder<'_> {
         }
     }
 
-    fn is_visible(&self, id: NodeId) -> bool {
+    pub(super) fn is_visible(&self, id: NodeId) -> bool {
         self.state
             .element(id)
             .is_some_and(|element| element.is_visible)

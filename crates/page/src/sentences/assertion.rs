@@ -7,82 +7,94 @@ use crate::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use cuecard_source::value::{Json, as_text};
 
 /// What can be said of an element, and whether it is the opposite.
-pub(super) const STATES: &[(&str, AssertKind, bool)] = &[
-    ("visible", AssertKind::Visible, false),
-    ("shown", AssertKind::Visible, false),
-    ("displayed", AssertKind::Visible, false),
-    ("present", AssertKind::Visible, false),
-    ("there", AssertKind::Visible, false),
-    ("seen", AssertKind::Visible, false),
-    ("appear", AssertKind::Visible, false),
-    ("appears", AssertKind::Visible, false),
-    ("appeared", AssertKind::Visible, false),
-    ("exist", AssertKind::Visible, false),
-    ("exists", AssertKind::Visible, false),
-    ("hidden", AssertKind::Visible, true),
-    ("gone", AssertKind::Visible, true),
-    ("absent", AssertKind::Visible, true),
-    ("invisible", AssertKind::Visible, true),
-    ("disappear", AssertKind::Visible, true),
-    ("disappears", AssertKind::Visible, true),
-    ("disappeared", AssertKind::Visible, true),
-    ("enabled", AssertKind::Enabled, false),
-    ("clickable", AssertKind::Enabled, false),
-    ("disabled", AssertKind::Disabled, false),
-    ("greyed out", AssertKind::Disabled, false),
-    ("grayed out", AssertKind::Disabled, false),
-    ("checked", AssertKind::Checked, false),
-    ("ticked", AssertKind::Checked, false),
-    ("selected", AssertKind::Checked, false),
-    ("chosen", AssertKind::Checked, false),
-    ("active", AssertKind::Checked, false),
-    ("on", AssertKind::Checked, false),
-    ("turned on", AssertKind::Checked, false),
-    ("switched on", AssertKind::Checked, false),
-    ("unchecked", AssertKind::Unchecked, false),
-    ("unticked", AssertKind::Unchecked, false),
-    ("off", AssertKind::Unchecked, false),
-    ("turned off", AssertKind::Unchecked, false),
-    ("switched off", AssertKind::Unchecked, false),
-    ("focused", AssertKind::Focused, false),
-    ("editable", AssertKind::Editable, false),
-    ("readonly", AssertKind::Editable, true),
-    ("read-only", AssertKind::Editable, true),
-    ("empty", AssertKind::Value, false),
-    ("blank", AssertKind::Value, false),
+const STATES: &[(&[&str], AssertKind, bool)] = &[
+    (VISIBLE, AssertKind::Visible, false),
+    (HIDDEN, AssertKind::Visible, true),
+    (&["enabled", "clickable"], AssertKind::Enabled, false),
+    (
+        &["disabled", "greyed out", "grayed out"],
+        AssertKind::Disabled,
+        false,
+    ),
+    (
+        &["checked", "ticked", "selected", "chosen", "active"],
+        AssertKind::Checked,
+        false,
+    ),
+    (
+        &["on", "turned on", "switched on"],
+        AssertKind::Checked,
+        false,
+    ),
+    (
+        &["unchecked", "unticked", "off", "turned off", "switched off"],
+        AssertKind::Unchecked,
+        false,
+    ),
+    (&["focused"], AssertKind::Focused, false),
+    (&["editable"], AssertKind::Editable, false),
+    (&["readonly", "read-only"], AssertKind::Editable, true),
+    (&["empty", "blank"], AssertKind::Value, false),
+];
+
+pub(super) const VISIBLE: &[&str] = &[
+    "visible",
+    "shown",
+    "displayed",
+    "present",
+    "there",
+    "seen",
+    "appear",
+    "appears",
+    "appeared",
+    "exist",
+    "exists",
+];
+
+const HIDDEN: &[&str] = &[
+    "hidden",
+    "gone",
+    "absent",
+    "invisible",
+    "disappear",
+    "disappears",
+    "disappeared",
 ];
 
 /// What is said before a text, how the text is compared, and whether it is what a field holds.
-const SAYINGS: &[(&str, TextMatch, Says)] = &[
-    ("", TextMatch::Equals, Says::Either),
-    ("equal", TextMatch::Equals, Says::Either),
-    ("equals", TextMatch::Equals, Says::Either),
-    ("equal to", TextMatch::Equals, Says::Either),
-    ("read", TextMatch::Equals, Says::Either),
-    ("reads", TextMatch::Equals, Says::Either),
-    ("set to", TextMatch::Equals, Says::Value),
-    ("has value", TextMatch::Equals, Says::Value),
-    ("have value", TextMatch::Equals, Says::Value),
-    ("has text", TextMatch::Equals, Says::Text),
-    ("have text", TextMatch::Equals, Says::Text),
-    ("contain", TextMatch::Contains, Says::Either),
-    ("contains", TextMatch::Contains, Says::Either),
-    ("contain text", TextMatch::Contains, Says::Text),
-    ("contains text", TextMatch::Contains, Says::Text),
-    ("contain word", TextMatch::Contains, Says::Text),
-    ("contains word", TextMatch::Contains, Says::Text),
-    ("contain words", TextMatch::Contains, Says::Text),
-    ("contains words", TextMatch::Contains, Says::Text),
-    ("include", TextMatch::Contains, Says::Either),
-    ("includes", TextMatch::Contains, Says::Either),
-    ("show", TextMatch::Contains, Says::Shown),
-    ("shows", TextMatch::Contains, Says::Shown),
-    ("display", TextMatch::Contains, Says::Shown),
-    ("displays", TextMatch::Contains, Says::Shown),
-    ("say", TextMatch::Contains, Says::Shown),
-    ("says", TextMatch::Contains, Says::Shown),
-    ("has", TextMatch::Contains, Says::Shown),
-    ("have", TextMatch::Contains, Says::Shown),
+const SAYINGS: &[(&[&str], TextMatch, Says)] = &[
+    (
+        &["", "equal", "equals", "equal to", "read", "reads"],
+        TextMatch::Equals,
+        Says::Either,
+    ),
+    (
+        &["set to", "has value", "have value"],
+        TextMatch::Equals,
+        Says::Value,
+    ),
+    (&["has text", "have text"], TextMatch::Equals, Says::Text),
+    (
+        &["contain", "contains", "include", "includes"],
+        TextMatch::Contains,
+        Says::Either,
+    ),
+    (
+        &["contain text", "contains text", "contain word"],
+        TextMatch::Contains,
+        Says::Text,
+    ),
+    (
+        &["contains word", "contain words", "contains words"],
+        TextMatch::Contains,
+        Says::Text,
+    ),
+    (
+        &["show", "shows", "display", "displays", "say", "says"],
+        TextMatch::Contains,
+        Says::Shown,
+    ),
+    (&["has", "have"], TextMatch::Contains, Says::Shown),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -402,9 +414,9 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     });
     if let Some((text, words)) = value
         && let Some((key, negate)) = saying(words)
-        && let Some((_, matching, says)) = SAYINGS.iter().find(|(known, ..)| *known == key)
+        && let Some(how) = how_said(&key)
     {
-        return of_text(subject, text, (*matching, *says), negate);
+        return of_text(subject, text, how, negate);
     }
     if let Some((number, compare)) = bound(tail) {
         let number = number.to_string();
@@ -412,8 +424,8 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
         claim.0.compare = compare;
         return Ok(claim);
     }
-    if let Some((text, (matching, says))) = bare_value(tail) {
-        return of_text(subject, text, (matching, says), false);
+    if let Some((text, how)) = bare_value(tail) {
+        return of_text(subject, text, how, false);
     }
     let (tail, within) = match take_place(tail) {
         Some((outside, within)) => (outside, Some(within)),
@@ -429,7 +441,8 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     if key.is_empty() && (seen.len() < tail.len() || within.is_some()) {
         key = "visible".to_owned();
     }
-    let Some((_, kind, is_opposite)) = STATES.iter().find(|(word, ..)| *word == key) else {
+    let is_said = |words: &[&str]| words.contains(&key.as_str());
+    let Some((_, kind, is_opposite)) = STATES.iter().find(|(words, ..)| is_said(words)) else {
         if let Some(text) = labelled_value(tail).filter(|_| within.is_none()) {
             return of_text(subject, text, (TextMatch::Equals, Says::Either), false);
         }
@@ -470,12 +483,20 @@ fn bound(tail: &[Token]) -> Option<(i64, Compare)> {
 fn bare_value(tail: &[Token]) -> Option<(String, (TextMatch, Says))> {
     (1..tail.len()).rev().find_map(|end| {
         let (key, negate) = saying(&tail[..end])?;
-        let (_, matching, says) = SAYINGS.iter().find(|(known, ..)| *known == key)?;
+        let how = how_said(&key)?;
         let is_clear = !key.is_empty() && !["has", "have"].contains(&key.as_str());
         let is_denied = negate || denies(&tail[end..]);
         let text = plain_text(&tail[end..]).filter(|_| is_clear && !is_denied)?;
-        Some((text, (*matching, *says)))
+        Some((text, how))
     })
+}
+
+/// How a text behind these words is compared.
+fn how_said(words: &str) -> Option<(TextMatch, Says)> {
+    let mut known = SAYINGS.iter();
+    known
+        .find(|(known, ..)| known.contains(&words))
+        .map(|(_, matching, says)| (*matching, *says))
 }
 
 /// A text that is not in quotes behind `is`: `Active`, `41.6%`. In small letters it may say anything; what is denied needs

@@ -1,6 +1,6 @@
 //! How many there are of something: `there are 3 'Delete' buttons`, `the table has 4 rows`, `no error is shown`.
 
-use super::assertion::{Claim, STATES, put_within, saying, without_page};
+use super::assertion::{Claim, VISIBLE, put_within, saying, without_page};
 use super::phrase::{CONTAINER_WORDS, Phrase, RoleWord, Words, span, take_place};
 use super::sentence::{Token, after};
 use crate::{AssertKind, BrowserAssertion, Compare, ContainerKind};
@@ -28,19 +28,13 @@ pub(super) fn any_alert(tokens: &[Token]) -> Option<Phrase> {
     found.map(|_| Phrase::nameless(RoleWord::Alert))
 }
 
-/// Whether a word for a state says that something is shown.
-fn is_visible(key: &str) -> bool {
-    let mut states = STATES.iter();
-    states.any(|state| *state == (key, AssertKind::Visible, false))
-}
-
 /// `no error is shown`: no alert, whatever it says.
 pub(super) fn no_alert(tokens: &[Token]) -> Option<Claim> {
     let rest = after(tokens, "no")?;
     let at = rest.iter().position(|token| token.is_any(&["is", "are"]));
     let (subject, tail) = rest.split_at(at.unwrap_or(rest.len()));
     let (key, negate) = saying(without_page(tail))?;
-    if negate || !(key.is_empty() || is_visible(&key)) {
+    if negate || !(key.is_empty() || VISIBLE.contains(&key.as_str())) {
         return None;
     }
     let mut assertion = BrowserAssertion::new(AssertKind::Visible);
@@ -128,7 +122,7 @@ pub(super) fn counted(tokens: &[Token]) -> Option<Claim> {
         .iter()
         .rposition(|token| token.is_any(&["is", "are"]))?;
     let (key, negate) = saying(&tokens[at..end])?;
-    if negate || !is_visible(&key) {
+    if negate || !VISIBLE.contains(&key.as_str()) {
         return None;
     }
     let mut claim = count(&tokens[..at]).ok()?;

@@ -72,7 +72,6 @@ impl Finder<'_> {
             true => Err(self.none_fits(phrase, Pool::Labelled)),
             false => Ok(Found {
                 elements,
-                are_covered: false,
                 is_part: false,
             }),
         }

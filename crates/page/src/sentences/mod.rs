@@ -32,7 +32,7 @@ use sentence::{Sentence, TokenKind};
 
 use super::dom::{NodeId, State};
 use super::selector::Finder;
-use crate::{ActionKind, AssertKind, BrowserAssertion, ContainerKind, IntermediateStep};
+use crate::{ActionKind, AssertKind, ContainerKind, IntermediateStep};
 
 /// A sentence after reading.
 #[derive(Debug, Clone, PartialEq)]
@@ -230,31 +230,25 @@ impl Finder<'_> {
     /// What a sentence that was read means on this page.
     pub fn resolve(&self, intent: &Intent) -> Translation {
         let own = self.resolve_element(intent);
-        let Some(place) = &intent.to else {
+        let (Translation::Step { step, target, .. }, Some(place)) = (&own, &intent.to) else {
             return own;
         };
-        match (own, self.resolve_element(&self.whole_place(place))) {
-            (Translation::Step { target, .. }, Translation::Step { target: to, .. })
-                if target == to =>
-            {
+        match self.resolve_element(&self.whole_place(place)) {
+            Translation::Step { target: to, .. } if *target == to => {
                 let reason = "it drags an element to itself".to_owned();
                 Translation::NotUnderstood { reason }
             }
-            (
-                Translation::Step {
-                    mut step, target, ..
-                },
-                Translation::Step {
-                    step: onto,
-                    target: to,
-                    ..
-                },
-            ) => {
-                step.to = onto.target;
+            Translation::Step {
+                step: onto,
+                target: to,
+                ..
+            } => {
+                let mut step = step.clone();
                 step.whole_name = step.whole_name.or(onto.whole_name);
+                let target = *target;
                 Translation::Step { step, target, to }
             }
-            (Translation::Step { .. }, other) | (other, _) => other,
+            other => other,
         }
     }
 
@@ -302,109 +296,73 @@ impl Finder<'_> {
     /// The same without what it is dragged to.
     fn resolve_element(&self, intent: &Intent) -> Translation {
         let mut step = intent.step.clone();
+        let found = |step: IntermediateStep, target: Option<NodeId>| Translation::Step {
+            step: Box::new(step),
+            target,
+            to: None,
+        };
         if step.action_type == ActionKind::Click {
             step.wants_open = opens(intent.pool);
         }
         // `Close the deal` may be the name of a button.
         let whole = Phrase::named(&step.description);
         if step.wants_open.is_some()
-            && let Ok(found) = self.meant(&whole, Pool::Interactive)
-            && let [target] = found.elements.as_slice()
+            && let Ok(Found { elements, .. }) = self.meant(&whole, Pool::Interactive)
+            && let [target] = elements.as_slice()
         {
             step.wants_open = None;
-            step.target = self
-                .state
-                .element(*target)
-                .and_then(|own| own.highlight_index);
-            return Translation::Step {
-                step: Box::new(step),
-                target: Some(*target),
-                to: None,
-            };
+            return found(step, Some(*target));
         }
         let Some(phrase) = &intent.phrase else {
-            return Translation::Step {
-                step: Box::new(step),
-                target: None,
-                to: None,
-            };
+            return found(step, None);
         };
-        let is_count = step
-            .assertion
-            .as_ref()
-            .is_some_and(|assertion| !assertion.kind.needs_one());
+        let kind = step.assertion.as_ref().map(|assertion| assertion.kind);
+        let holds_text = kind == Some(AssertKind::Text);
         // `Email contains '@'` asks for what the field holds.
-        let holds_text = step
-            .assertion
-            .as_ref()
-            .is_some_and(|own| own.kind == AssertKind::Text);
         let field = (holds_text && phrase.is_label() && intent.pool == Pool::Anything)
             .then(|| self.meant(phrase, Pool::FieldsAndSelects).ok())
             .flatten();
         let meant = field.map_or_else(|| self.meant(phrase, intent.pool), Ok);
         let meant = meant.or_else(|not_found| self.is_so(phrase, intent.pool).ok_or(not_found));
-        match meant {
+        let Found {
+            elements, is_part, ..
+        } = match meant {
+            Ok(found) => found,
             Err(mut not_found) => {
                 not_found.say = self.nearest_sentences(intent, phrase);
                 not_found.say.extend(self.toggled(intent, phrase));
-                Translation::NotFound(not_found)
+                return Translation::NotFound(not_found);
             }
-            // Of what is asserted a part of a name is not enough, whether it is to be there or not.
-            Ok(Found {
-                elements, is_part, ..
-            }) if (elements.len() > 1 && !is_count) || (is_part && step.assertion.is_some()) => {
-                let words = elements.iter().map(|&id| self.in_words(id)).collect();
-                let say = self.clearer_sentences(intent, phrase, &elements);
-                Translation::Ambiguous {
-                    candidates: elements,
-                    words,
-                    say,
-                }
-            }
-            Ok(Found {
-                elements, is_part, ..
-            }) => {
-                let target = elements.first().copied();
-                // What a checkbox or a radio button is called is no text that it shows.
-                let is_check = |id: &NodeId| self.is_in_pool(*id, Pool::Checks);
-                let is_text = |assertion: &BrowserAssertion| assertion.kind == AssertKind::Text;
-                if step.assertion.as_ref().is_some_and(is_text)
-                    && target.as_ref().is_some_and(is_check)
-                {
-                    return Translation::NotFound(NotFound {
-                        phrase: format!("text in {phrase}"),
-                        nearest: elements.iter().map(|&id| self.in_words(id)).collect(),
-                        count: None,
-                        say: Vec::new(),
-                    });
-                }
-                let is_field = |id: &NodeId| self.is_in_pool(*id, Pool::FieldsAndSelects);
-                if let Some(assertion) = &mut step.assertion
-                    && assertion.kind == AssertKind::Text
-                    && phrase.is_label()
-                    && target.as_ref().is_some_and(is_field)
-                {
-                    assertion.kind = AssertKind::Value;
-                }
-                if is_part && let Some(element) = target.and_then(|id| self.state.element(id)) {
-                    step.whole_name = Some(in_quotes(&element.name));
-                }
-                if intent.pool == Pool::FieldsAndSelects
-                    && step.assertion.is_none()
-                    && target.is_some_and(|id| self.is_in_pool(id, Pool::Selects))
-                {
-                    step.action_type = ActionKind::Select;
-                }
-                step.target = target
-                    .and_then(|id| self.state.element(id))
-                    .and_then(|element| element.highlight_index);
-                Translation::Step {
-                    step: Box::new(step),
-                    target,
-                    to: None,
-                }
-            }
+        };
+        // Of what is asserted a part of a name is not enough, whether it is to be there or not.
+        let is_count = kind == Some(AssertKind::Count);
+        if (elements.len() > 1 && !is_count) || (is_part && kind.is_some()) {
+            return Translation::Ambiguous {
+                words: elements.iter().map(|&id| self.in_words(id)).collect(),
+                say: self.clearer_sentences(intent, phrase, &elements),
+                candidates: elements,
+            };
         }
+        let target = elements.first().copied();
+        let is_in = |pool: Pool| target.is_some_and(|id| self.is_in_pool(id, pool));
+        // What a checkbox or a radio button is called is no text that it shows.
+        if holds_text && is_in(Pool::Checks) {
+            return Translation::NotFound(NotFound {
+                nearest: elements.iter().map(|&id| self.in_words(id)).collect(),
+                ..NotFound::of(format!("text in {phrase}"))
+            });
+        }
+        if let Some(assertion) = &mut step.assertion {
+            if holds_text && phrase.is_label() && is_in(Pool::FieldsAndSelects) {
+                assertion.kind = AssertKind::Value;
+            }
+        } else if intent.pool == Pool::FieldsAndSelects && is_in(Pool::Selects) {
+            step.action_type = ActionKind::Select;
+        }
+        if is_part && let Some(element) = target.and_then(|id| self.state.element(id)) {
+            step.whole_name = Some(in_quotes(&element.name));
+        }
+        found(step, target)
     }
 }
 
@@ -418,9 +376,4 @@ pub fn given_texts(sentence: &str) -> Vec<String> {
             TokenKind::Word(_) | TokenKind::Break => None,
         })
         .collect()
-}
-
-/// Whether a sentence asserts something, so that its element is never healed and may appear later.
-pub fn is_assertion(intent: &Intent) -> bool {
-    intent.step.action_type == ActionKind::Assert || intent.step.assertion.is_some()
 }

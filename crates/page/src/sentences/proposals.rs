@@ -47,12 +47,7 @@ impl Finder<'_> {
     }
 
     /// The sentence with these words for its element, if it is understood and means only this one.
-    fn tried(
-        &self,
-        intent: &Intent,
-        phrase: &Phrase,
-        means: impl Fn(NodeId) -> bool,
-    ) -> Option<String> {
+    fn tried(&self, intent: &Intent, phrase: &Phrase, id: NodeId) -> Option<String> {
         let sentence = Self::sentence_with(intent, phrase)?;
         let Understanding::Understood(again) = understand(&sentence) else {
             return None;
@@ -63,10 +58,11 @@ impl Finder<'_> {
         let is_same = again.pool == intent.pool
             && again.step.action_type == intent.step.action_type
             && !(found.is_part && again.step.assertion.is_some());
-        matches!(found.elements.as_slice(), [one] if is_same && means(*one)).then_some(sentence)
+        (is_same && found.elements == [id]).then_some(sentence)
     }
 
-    /// A sentence for each of the first elements that means it alone.
+    /// A sentence for each of the first elements that means it alone: with its role, its place, its whole name, or the
+    /// position that it has among them.
     pub(super) fn clearer_sentences(
         &self,
         intent: &Intent,
@@ -75,8 +71,6 @@ impl Finder<'_> {
     ) -> Vec<String> {
         let of = |(nth, &id): (usize, &NodeId)| {
             let with_role = self.with_role(phrase, id);
-            let named = std::iter::once(phrase).chain(&with_role);
-            let places = named.flat_map(|phrase| self.with_places(phrase, id));
             let whole = self.phrase_of(id).filter(|_| !phrase.is_container());
             let whole = whole.map(|whole| Phrase {
                 within: phrase.within.clone(),
@@ -86,76 +80,57 @@ impl Finder<'_> {
                 position: i32::try_from(nth + 1).ok(),
                 ..phrase.clone()
             };
-            let ways = with_role.iter().cloned().chain(places);
-            let mut ways = ways.chain(whole).chain(std::iter::once(nth));
-            ways.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
+            let mut ways: Vec<Phrase> = with_role.iter().cloned().collect();
+            ways.extend(self.with_places(phrase, id));
+            for named in with_role.into_iter().chain(whole) {
+                let places = self.with_places(&named, id);
+                ways.push(named);
+                ways.extend(places);
+            }
+            ways.push(nth);
+            ways.iter().find_map(|way| self.tried(intent, way, id))
         };
-        elements
-            .iter()
-            .take(SHOWN)
-            .enumerate()
-            .filter_map(of)
-            .collect()
+        let first = elements.iter().take(SHOWN).enumerate();
+        first.filter_map(of).collect()
     }
 
-    /// Sentences that mean what comes near: what has the name but not the role, then what has the name but stands in
-    /// another kind of container, else what has a part of the name, or almost the name.
+    /// Sentences that mean what comes near: what has the name, but another role or stands in another kind of place, else what
+    /// has a part of the name, or almost the name.
     pub(super) fn nearest_sentences(&self, intent: &Intent, phrase: &Phrase) -> Vec<String> {
-        if let Some(within) = phrase
+        let anywhere = Phrase {
+            role: phrase.role.filter(|_| phrase.name.is_empty()),
+            within: None,
+            ..phrase.clone()
+        };
+        let is_in_place = |id: &NodeId| match &phrase.within {
+            None => true,
+            Some(Within {
+                name: None, kind, ..
+            }) => {
+                let mut all = self.all_of(*kind).into_iter();
+                all.any(|place| self.range(place).contains(&id.0))
+            }
+            Some(Within {
+                name, is_quoted, ..
+            }) => ContainerKind::VARIANTS.iter().any(|kind| {
+                let places = self.places(*kind, name.as_deref(), *is_quoted);
+                places.iter().any(|place| place.contains(&id.0))
+            }),
+        };
+        let found = (!anywhere.is_any()).then(|| self.meant(&anywhere, intent.pool).ok());
+        let mut elements = found
+            .flatten()
+            .map_or_else(Vec::new, |found| found.elements);
+        elements.retain(is_in_place);
+        let is_unnamed = phrase
             .within
             .as_ref()
-            .filter(|within| within.name.is_none())
-        {
-            let anywhere = Phrase {
-                within: None,
-                ..phrase.clone()
-            };
-            let places = self.all_of(within.kind);
-            let found = self.meant(&anywhere, intent.pool);
-            let mut elements = found.map_or_else(|_| Vec::new(), |found| found.elements);
-            elements.retain(|id| {
-                places
-                    .iter()
-                    .any(|place| self.range(*place).contains(&id.0))
-            });
+            .is_some_and(|place| place.name.is_none());
+        if !elements.is_empty() || is_unnamed {
             return self.clearer_sentences(intent, &anywhere, &elements);
         }
-        let mut phrases = Vec::new();
-        if phrase.role.is_some() && !phrase.name.is_empty() {
-            phrases.push(Phrase {
-                role: None,
-                ..phrase.clone()
-            });
-        }
-        if let Some(within) = &phrase.within {
-            let kinds = [
-                ContainerKind::Row,
-                ContainerKind::Item,
-                ContainerKind::Section,
-            ];
-            phrases.extend(kinds.map(|kind| Phrase {
-                within: Some(Within {
-                    kind,
-                    ..within.clone()
-                }),
-                ..phrase.clone()
-            }));
-        }
-        let mut tried = phrases.iter();
-        if let Some(one) = tried.find_map(|phrase| self.tried(intent, phrase, |_| true)) {
-            return vec![one];
-        }
-        let of = |id: NodeId| {
-            let named = Phrase {
-                within: phrase.within.clone(),
-                ..self.phrase_of(id)?
-            };
-            let places = self.with_places(&named, id);
-            let mut phrases = [named].into_iter().chain(places);
-            phrases.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
-        };
-        let nearest = self.nearest_elements(phrase, intent.pool).into_iter();
-        nearest.take(SHOWN).filter_map(of).collect()
+        let nearest = self.nearest_elements(phrase, intent.pool);
+        self.clearer_sentences(intent, phrase, &nearest)
     }
 
     /// A sentence that clicks a button which stays pressed: it is no checkbox, which can be turned on whatever it is.

@@ -20,13 +20,14 @@ pub(super) const SHOWN: usize = 5;
 /// How many names are looked at as what a name may be a slip of.
 const MOST_COMPARED: usize = 2_000;
 
+/// Whether an element is one of those that are looked for.
+type Test<'t> = &'t dyn Fn(NodeId, &DomElement) -> bool;
+
 /// The elements that are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The elements, in the order of the page; never empty.
     pub elements: Vec<NodeId>,
-    /// Whether something lies over all of them.
-    pub are_covered: bool,
     /// Whether the words are only a part of their names.
     pub is_part: bool,
 }
@@ -42,6 +43,18 @@ pub struct NotFound {
     pub count: Option<usize>,
     /// A sentence for each of these that means it alone, as far as there is one.
     pub say: Vec<String>,
+}
+
+impl NotFound {
+    /// Nothing of this is there.
+    pub(super) fn of(phrase: impl fmt::Display) -> Self {
+        Self {
+            phrase: phrase.to_string(),
+            nearest: Vec::new(),
+            count: None,
+            say: Vec::new(),
+        }
+    }
 }
 
 impl fmt::Display for NotFound {
@@ -72,32 +85,26 @@ impl Finder<'_> {
         let mut count = None;
         if let Some(position) = phrase.position {
             // Something may lie over one of them now, and over another later.
-            let mut all = [reachable.as_slice(), rest.as_slice()].concat();
+            let mut all = [reachable, rest].concat();
             all.sort_unstable();
-            let (found, likeness) = self
-                .all_meant(&all, phrase, pool)
-                .unwrap_or((Vec::new(), NameMatch::Exact));
+            let found = self.all_meant(&all, phrase, pool);
+            let elements = found.as_ref().map_or(&[][..], |found| &found.elements);
             let place = match usize::try_from(position) {
                 Ok(position) => position.checked_sub(1),
-                Err(_) => found.len().checked_sub(position.unsigned_abs() as usize),
+                Err(_) => elements.len().checked_sub(position.unsigned_abs() as usize),
             };
-            if let Some(&one) = place.and_then(|place| found.get(place)) {
+            if let Some(&one) = place.and_then(|place| elements.get(place)) {
                 return Ok(Found {
                     elements: vec![one],
-                    are_covered: rest.contains(&one),
-                    is_part: likeness == NameMatch::Words,
+                    is_part: found.is_some_and(|found| found.is_part),
                 });
             }
-            count = Some(found.len()).filter(|count| *count > 0);
+            count = Some(elements.len()).filter(|count| *count > 0);
         } else {
-            for (elements, are_covered) in [(reachable, false), (rest, true)] {
-                if let Some((found, likeness)) = self.all_meant(&elements, phrase, pool) {
-                    return Ok(Found {
-                        elements: found,
-                        are_covered,
-                        is_part: likeness == NameMatch::Words,
-                    });
-                }
+            let all = [reachable, rest];
+            let mut found = all.iter().map(|all| self.all_meant(all, phrase, pool));
+            if let Some(found) = found.find_map(|found| found) {
+                return Ok(found);
             }
         }
         let none = self.none_fits(phrase, pool);
@@ -114,11 +121,10 @@ impl Finder<'_> {
             return unclear;
         }
         let container = within.filter(|within| self.lacks(within, phrase.role));
+        let what = container.map_or_else(|| phrase.to_string(), ToString::to_string);
         NotFound {
-            phrase: container.map_or_else(|| phrase.to_string(), ToString::to_string),
             nearest: self.nearest(phrase, pool),
-            count: None,
-            say: Vec::new(),
+            ..NotFound::of(what)
         }
     }
 
@@ -128,24 +134,15 @@ impl Finder<'_> {
             && phrase.role == Some(RoleWord::Item)
             && self.are_unclear(phrase)
         {
-            return Some(NotFound {
-                phrase: format!("clear number of items in the {within}"),
-                nearest: Vec::new(),
-                count: None,
-                say: Vec::new(),
-            });
+            let what = format!("clear number of items in the {within}");
+            return Some(NotFound::of(what));
         }
         let within = phrase.within.as_ref().filter(|_| !phrase.is_container())?;
         let is_gone = within.name.is_some()
             && within.kind != ContainerKind::Dialog
             && self.lacks(within, phrase.role);
         match is_gone {
-            true => Some(NotFound {
-                phrase: within.to_string(),
-                nearest: Vec::new(),
-                count: None,
-                say: Vec::new(),
-            }),
+            true => Some(NotFound::of(within)),
             false => self.unnamed_unclear(within),
         }
     }
@@ -166,25 +163,18 @@ impl Finder<'_> {
             several => Some(several),
         };
         let word = within.kind.as_str();
-        Some(NotFound {
-            phrase: match count {
-                Some(_) => format!("single {word}"),
-                None => word.to_owned(),
+        Some(match count {
+            Some(_) => NotFound {
+                count,
+                ..NotFound::of(format!("single {word}"))
             },
-            nearest: Vec::new(),
-            count,
-            say: Vec::new(),
+            None => NotFound::of(word),
         })
     }
 
     /// Of these elements those that are meant, whichever their place in an order.
-    fn all_meant(
-        &self,
-        elements: &[NodeId],
-        phrase: &Phrase,
-        pool: Pool,
-    ) -> Option<(Vec<NodeId>, NameMatch)> {
-        let found = match (&phrase.within, phrase.name.is_empty()) {
+    fn all_meant(&self, elements: &[NodeId], phrase: &Phrase, pool: Pool) -> Option<Found> {
+        let elements = match (&phrase.within, phrase.name.is_empty()) {
             (Some(within), true) if phrase.is_container() => {
                 self.containers_meant(elements, within, pool)
             }
@@ -203,7 +193,10 @@ impl Finder<'_> {
             (_, true) if phrase.role.is_some() || phrase.is_any() => elements.to_vec(),
             _ => return self.fitting_name(elements, phrase, pool),
         };
-        (!found.is_empty()).then_some((found, NameMatch::Exact))
+        (!elements.is_empty()).then_some(Found {
+            elements,
+            is_part: false,
+        })
     }
 
     /// The containers themselves; if they can't be used, what in them has their name: the button of a section that
@@ -225,9 +218,8 @@ impl Finder<'_> {
             is_quoted: within.is_quoted,
             ..Phrase::named(name)
         };
-        let (mut found, _) = self
-            .fitting_name(elements, &phrase, pool)
-            .unwrap_or((Vec::new(), NameMatch::Exact));
+        let found = self.fitting_name(elements, &phrase, pool);
+        let mut found = found.map_or_else(Vec::new, |found| found.elements);
         if within.kind.is_item() {
             // A checkbox with the name of its row is not the row.
             found.retain(|id| {
@@ -315,94 +307,63 @@ impl Finder<'_> {
     }
 
     /// Of these elements those whose name fits best. A name in quotes is the whole name.
-    fn fitting_name(
-        &self,
-        elements: &[NodeId],
-        phrase: &Phrase,
-        pool: Pool,
-    ) -> Option<(Vec<NodeId>, NameMatch)> {
+    fn fitting_name(&self, elements: &[NodeId], phrase: &Phrase, pool: Pool) -> Option<Found> {
         let sought = NameQuery::new(&phrase.name);
+        let shows_text = pool.is_anything() && phrase.role.is_none();
         for &likeness in NameMatch::of_sentence(phrase.is_quoted) {
-            let level = |text: &str| sought.fits(text, likeness);
-            for source in [name, label, placeholder] {
-                let found: Vec<NodeId> = elements
-                    .iter()
-                    .copied()
-                    .filter(|&id| {
-                        let element = self.state.element(id);
-                        element
-                            .and_then(source)
-                            .is_some_and(|text| level(&single_spaces(text)))
-                    })
-                    .collect();
+            let fits = |text: &str| sought.fits(&single_spaces(text), likeness);
+            let of = |elements| Found {
+                elements,
+                is_part: likeness == NameMatch::Words,
+            };
+            for given in [name, label, placeholder] {
+                let found = self.called(elements, &|_, own| given(own).is_some_and(fits));
                 if !found.is_empty() {
-                    return Some((self.without_copies(found), likeness));
+                    return Some(of(self.without_copies(found)));
                 }
             }
-            let found = self.called_otherwise(elements, phrase, pool, &level);
+            let found = match shows_text {
+                true => self.with_text(elements, &fits),
+                false => self.called_otherwise(elements, &fits),
+            };
             if !found.is_empty() {
-                return Some((found, likeness));
+                return Some(of(found));
             }
         }
         None
     }
 
-    /// What has no name, but a text: on any element if anything may be meant, else on what listens to clicks. What
-    /// listens to clicks is called by its tooltip and by a heading in it, too, and a control in a table by the heading of
-    /// its column.
-    fn called_otherwise(
-        &self,
-        elements: &[NodeId],
-        phrase: &Phrase,
-        pool: Pool,
-        level: &dyn Fn(&str) -> bool,
-    ) -> Vec<NodeId> {
-        if pool.is_anything() && phrase.role.is_none() {
-            return self.with_text(elements, level);
+    /// What listens to clicks and has no name, but a text; else a tooltip, a heading in it, the heading of its column if it
+    /// is a control in a table, or a text before it if it is a field.
+    fn called_otherwise(&self, elements: &[NodeId], fits: &dyn Fn(&str) -> bool) -> Vec<NodeId> {
+        let nameless = self.called(elements, &|_, own| {
+            let mut names = [name, label, placeholder].into_iter();
+            own.is_interactive && names.all(|given| given(own).is_none())
+        });
+        let with_text = self.with_text(&nameless, fits);
+        if !with_text.is_empty() {
+            return with_text;
         }
-        let is_nameless = |id: &NodeId| {
-            self.state.element(*id).is_some_and(|element| {
-                element.is_interactive
-                    && [name, label, placeholder]
-                        .iter()
-                        .all(|of| of(element).is_none())
-            })
+        let heads_it =
+            |inner: &DomElement| inner.role == "heading" && inner.is_visible && fits(&inner.name);
+        let ways: [Test<'_>; 4] = [
+            &|_, own| own.attribute("title").is_some_and(fits),
+            &|id, _| self.state.descendants(id).any(|(_, inner)| heads_it(inner)),
+            &|id, _| self.column_heading(id).is_some_and(|text| fits(&text)),
+            &|id, own| is_in(own, Pool::FieldsAndSelects) && fits(&self.text_before(id, own)),
+        ];
+        let mut found = ways.iter().map(|way| self.called(&nameless, way));
+        found.find(|found| !found.is_empty()).unwrap_or_default()
+    }
+
+    /// Of these elements those that are called so.
+    fn called(&self, elements: &[NodeId], is_called: Test<'_>) -> Vec<NodeId> {
+        let is_it = |id: &NodeId| {
+            self.state
+                .element(*id)
+                .is_some_and(|own| is_called(*id, own))
         };
-        let nameless: Vec<NodeId> = elements.iter().copied().filter(is_nameless).collect();
-        let with_text = self.with_text(&nameless, level);
-        let titled = nameless.iter().copied().filter(|&id| {
-            let title = self
-                .state
-                .element(id)
-                .and_then(|element| element.attribute("title"));
-            title.is_some_and(|title| level(&single_spaces(title)))
-        });
-        let titled: Vec<NodeId> = titled.collect();
-        let headed = nameless.iter().copied().filter(|&id| {
-            let mut inside = self.state.descendants(id);
-            inside
-                .any(|(_, inner)| inner.role == "heading" && inner.is_visible && level(&inner.name))
-        });
-        let headed: Vec<NodeId> = headed.collect();
-        let in_column = nameless.iter().copied().filter(|&id| {
-            self.column_heading(id)
-                .is_some_and(|heading| level(&heading))
-        });
-        let behind_text = nameless.iter().copied().filter(|&id| {
-            let mut element = self.state.element(id).into_iter();
-            element
-                .any(|own| is_in(own, Pool::FieldsAndSelects) && level(&self.text_before(id, own)))
-        });
-        [
-            with_text,
-            titled,
-            headed,
-            in_column.collect(),
-            behind_text.collect(),
-        ]
-        .into_iter()
-        .find(|found| !found.is_empty())
-        .unwrap_or_default()
+        elements.iter().copied().filter(is_it).collect()
     }
 
     /// What shows a name and is called otherwise, as by an `aria-label`: for everybody who can see, it is there.
@@ -414,11 +375,7 @@ impl Finder<'_> {
         let sought = NameQuery::new(&phrase.name);
         let shows_it = |id: &NodeId| {
             let text = single_spaces(&self.state.visible_text(*id));
-            let is_visible = self
-                .state
-                .element(*id)
-                .is_some_and(|element| element.is_visible);
-            is_visible && !text.is_empty() && sought.fits(&text, NameMatch::Folded)
+            self.is_visible(*id) && !text.is_empty() && sought.fits(&text, NameMatch::Folded)
         };
         reachable.into_iter().chain(rest).filter(shows_it).collect()
     }

@@ -893,15 +893,9 @@ fn meaning(lines: &str, sentence: &str) -> String {
     let state = page(lines);
     let finder = Finder::new(&state, "data-testid");
     match finder.translate(sentence) {
-        Translation::Step { target, to, step } => match target {
+        Translation::Step { target, to, .. } => match target {
             Some(id) => {
                 let to = to.map(|to| format!(" to {}", finder.in_words(to)));
-                assert_eq!(
-                    step.target,
-                    state
-                        .element(id)
-                        .and_then(|element| element.highlight_index)
-                );
                 finder.in_words(id) + &to.unwrap_or_default()
             }
             None => "no element".to_owned(),
@@ -1002,7 +996,7 @@ fn words_mean_the_one_element_that_fits() {
             ),
             (
                 "click 'Delete' in the 'Invoice 3' row",
-                "none, near button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"; say click 'Delete' button in the 'Invoice 1' row | click 'Delete' button in the 'Invoice 2' row",
+                "none, near button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"; say click 'Delete' in the 'Invoice 1' row | click 'Delete' in the 'Invoice 2' row",
             ),
             (
                 "click 'Add to cart' in the 'Milk' section",
@@ -1143,7 +1137,7 @@ fn what_has_no_name_is_meant_by_where_it_stands_and_by_its_text() {
             ("click 'Paid in full'", "none, near p \"Paid in full\""),
             (
                 "click the 'Find' button",
-                "none, near searchbox \"Find\"; say click 'Find'",
+                "none, near searchbox \"Find\"; say click 'Find' field",
             ),
             ("'Admin' is visible in the 'Bob Brown' row", "row"),
             (

@@ -11,81 +11,110 @@ use super::sentence::{
 use super::{Intent, Pool, Understanding};
 use crate::{ActionKind, Direction, InputValue, IntermediateStep};
 
-/// What a sentence begins with. More words stand before fewer.
-pub(super) const VERBS: &[(&str, Verb)] = &[
-    ("double click", Verb::DoubleClick),
-    ("right click", Verb::RightClick),
-    ("make sure", Verb::Assert),
-    ("turn on", Verb::Flag(true)),
-    ("turn off", Verb::Flag(false)),
-    ("switch on", Verb::Flag(true)),
-    ("switch off", Verb::Flag(false)),
-    ("switch to", Verb::Navigate),
-    ("go to", Verb::Navigate),
-    ("navigate to", Verb::Navigate),
-    ("go", Verb::History),
-    ("open", Verb::Navigate),
-    ("visit", Verb::Navigate),
-    ("reload", Verb::Reload),
-    ("refresh", Verb::Reload),
-    ("click", Verb::Click),
-    ("tap", Verb::Click),
-    ("push", Verb::Click),
-    ("press", Verb::Press),
-    ("hit", Verb::Press),
-    ("double-click", Verb::DoubleClick),
-    ("doubleclick", Verb::DoubleClick),
-    ("right-click", Verb::RightClick),
-    ("hover over", Verb::Hover),
-    ("hover", Verb::Hover),
-    ("expand", Verb::Unfold(Pool::NotExpanded)),
-    ("collapse", Verb::Unfold(Pool::Expanded)),
-    ("close", Verb::Close),
-    ("dismiss", Verb::Close),
-    ("type", Verb::Type),
-    ("enter", Verb::Type),
-    ("write", Verb::Type),
-    ("put", Verb::Type),
-    ("input", Verb::Type),
-    ("fill", Verb::Fill),
-    ("set", Verb::Set),
-    ("clear", Verb::Clear),
-    ("empty", Verb::Clear),
-    ("search", Verb::Search),
-    ("check off", Verb::Flag(true)),
-    ("tick off", Verb::Flag(true)),
-    ("check", Verb::Check),
-    ("tick", Verb::Flag(true)),
-    ("enable", Verb::Flag(true)),
-    ("uncheck", Verb::Flag(false)),
-    ("untick", Verb::Flag(false)),
-    ("disable", Verb::Flag(false)),
-    ("deselect", Verb::Flag(false)),
-    ("unselect", Verb::Flag(false)),
-    ("turn", Verb::Turn),
-    ("switch", Verb::Turn),
+/// What a sentence begins with, and the forms of sentences that do.
+pub(super) const VERBS: &[(&[&str], Verb, &str)] = &[
     (
-        "toggle",
-        Verb::Refused("`toggle` is ambiguous: write turn on X, or turn off X"),
+        &["go to", "navigate to", "switch to", "open", "visit"],
+        Verb::Navigate,
+        "go to URL-or-path, go back, go forward, or open X",
     ),
-    ("select", Verb::Select),
-    ("choose", Verb::Select),
-    ("pick", Verb::Select),
-    ("scroll", Verb::Scroll),
-    ("wait", Verb::Wait),
-    ("pause for", Verb::Wait),
-    ("upload", Verb::Upload),
-    ("attach", Verb::Upload),
-    ("extract", Verb::Extract),
-    ("drag and drop", Verb::Drag),
-    ("drag", Verb::Drag),
-    ("verify", Verb::Assert),
-    ("assert", Verb::Assert),
-    ("expect", Verb::Assert),
-    ("ensure", Verb::Assert),
-    ("confirm", Verb::Assert),
-    ("should", Verb::Assert),
-    ("see", Verb::See),
+    (
+        &["go"],
+        Verb::History,
+        "go to URL-or-path, go back, go forward, or open X",
+    ),
+    (&["reload", "refresh"], Verb::Reload, "reload"),
+    (&["click", "tap", "push"], Verb::Click, "click X"),
+    (
+        &["double click", "double-click", "doubleclick"],
+        Verb::DoubleClick,
+        "double-click X",
+    ),
+    (
+        &["right click", "right-click"],
+        Verb::RightClick,
+        "right-click X",
+    ),
+    (&["hover over", "hover"], Verb::Hover, "hover X"),
+    (
+        &["press", "hit"],
+        Verb::Press,
+        "press KEY, or press KEY in X",
+    ),
+    (&["expand"], Verb::Unfold(Pool::NotExpanded), "expand X"),
+    (&["collapse"], Verb::Unfold(Pool::Expanded), "collapse X"),
+    (
+        &["close", "dismiss"],
+        Verb::Close,
+        "close X, or close the dialog",
+    ),
+    (
+        &["type", "enter", "write", "put", "input"],
+        Verb::Type,
+        "type 'text' into X",
+    ),
+    (&["fill"], Verb::Fill, "fill X with 'text'"),
+    (&["set"], Verb::Set, "set X to 'text'"),
+    (&["clear", "empty"], Verb::Clear, "clear X"),
+    (&["search"], Verb::Search, "search for 'text'"),
+    (
+        &["check"],
+        Verb::Check,
+        "check X, or check that X is visible",
+    ),
+    (
+        &[
+            "turn on",
+            "switch on",
+            "check off",
+            "tick off",
+            "tick",
+            "enable",
+        ],
+        Verb::Flag(true),
+        "tick X, or turn on X",
+    ),
+    (
+        &["turn off", "switch off", "disable", "deselect"],
+        Verb::Flag(false),
+        "uncheck X, or turn off X",
+    ),
+    (
+        &["uncheck", "untick", "unselect"],
+        Verb::Flag(false),
+        "uncheck X, or turn off X",
+    ),
+    (&["turn", "switch"], Verb::Turn, "turn on X, turn off X"),
+    (
+        &["toggle"],
+        Verb::Refused("`toggle` is ambiguous: write turn on X, or turn off X"),
+        "turn on X, turn off X",
+    ),
+    (
+        &["select", "choose", "pick"],
+        Verb::Select,
+        "select 'option' from X",
+    ),
+    (
+        &["scroll"],
+        Verb::Scroll,
+        "scroll up, scroll down, or scroll to X",
+    ),
+    (
+        &["wait", "pause for"],
+        Verb::Wait,
+        "wait 2 s, or wait until X is visible",
+    ),
+    (&["upload", "attach"], Verb::Upload, "upload 'file' to X"),
+    (&["extract"], Verb::Extract, "extract X"),
+    (&["drag and drop", "drag"], Verb::Drag, "drag X to Y"),
+    (
+        &["verify", "assert", "expect", "ensure", "make sure"],
+        Verb::Assert,
+        "verify X is visible",
+    ),
+    (&["confirm", "should"], Verb::Assert, "verify X is visible"),
+    (&["see"], Verb::See, "verify X is visible"),
 ];
 
 #[derive(Debug, Clone, Copy)]
@@ -210,23 +239,30 @@ fn denies_action(tokens: &[Token]) -> bool {
 
 /// Takes the verb from the beginning, also in the third person.
 pub(super) fn take_verb(tokens: &[Token]) -> Option<(Verb, &[Token])> {
+    take_form(tokens).map(|(verb, _, rest)| (verb, rest))
+}
+
+/// The same with its forms. Of verbs that begin alike the longest counts.
+pub(super) fn take_form(tokens: &[Token]) -> Option<(Verb, &'static str, &[Token])> {
     let first = tokens.first()?.as_str()?.to_lowercase();
     let stems = [
         Some(first.as_str()),
         first.strip_suffix('s'),
         first.strip_suffix("es"),
     ];
-    VERBS.iter().find_map(|(words, verb)| {
+    let behind = |words: &str| {
         let (word, more) = words.split_once(' ').unwrap_or((words, ""));
-        if !stems.contains(&Some(word)) {
-            return None;
-        }
-        let rest = match more {
+        match more {
+            _ if !stems.contains(&Some(word)) => None,
             "" => Some(&tokens[1..]),
             more => after(&tokens[1..], more),
-        };
-        Some((*verb, rest?))
-    })
+        }
+    };
+    let found = VERBS.iter().flat_map(|(all, verb, forms)| {
+        let behind = all.iter().filter_map(|words| behind(words));
+        behind.map(move |rest| (*verb, *forms, rest))
+    });
+    found.min_by_key(|(_, _, rest)| rest.len())
 }
 
 /// Without words before the verb that say nothing: `then`, `please`, `the user`.
