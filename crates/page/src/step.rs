@@ -10,30 +10,18 @@ use super::BrowserAssertion;
 use cuecard_source::value::Json;
 
 /// A sentence as rules or a model understood it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct IntermediateStep {
     /// What is to be done.
     pub action_type: ActionKind,
-    /// The highlight index of the element that is meant (`targetSelector: "highlightIndex=N"`).
-    pub target: Option<u32>,
-    /// The highlight index of the element that it is dragged to.
-    pub to: Option<u32>,
     /// What is typed, selected, uploaded; for checkboxes whether they are to be checked.
     pub input_value: Option<InputValue>,
     /// Where to navigate.
     pub url: Option<String>,
     /// What it is about, in words.
     pub description: String,
-    /// Whether more than one element could be meant.
-    pub is_ambiguous: bool,
-    /// From 0 to 1.
-    pub confidence: f64,
-    /// Why nothing can be done.
-    pub error: Option<String>,
     /// What must hold.
     pub assertion: Option<BrowserAssertion>,
-    /// Highlight indexes of the elements that could be meant.
-    pub candidates: Vec<u32>,
     /// The key that is pressed.
     pub key: Option<String>,
     /// Where to scroll.
@@ -51,27 +39,14 @@ impl IntermediateStep {
     pub fn new(action_type: ActionKind, description: impl Into<String>) -> Self {
         Self {
             action_type,
-            target: None,
-            to: None,
-            input_value: None,
-            url: None,
             description: description.into(),
-            is_ambiguous: false,
-            confidence: 1.0,
-            error: None,
-            assertion: None,
-            candidates: Vec::new(),
-            key: None,
-            direction: None,
-            duration_ms: None,
-            wants_open: None,
-            whole_name: None,
+            ..Self::default()
         }
     }
 }
 
 /// What a step does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[derive(EnumString, IntoStaticStr, VariantArray, VariantNames)]
 #[strum(serialize_all = "camelCase")]
@@ -92,6 +67,7 @@ pub enum ActionKind {
     Extract,
     Drag,
     // A model's word for a sentence that it can't read.
+    #[default]
     #[serde(skip_deserializing)]
     #[schemars(skip)]
     Unknown,
@@ -136,7 +112,8 @@ impl ActionKind {
 }
 
 /// What is typed or chosen.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "a text, a number, true or false")]
 pub enum InputValue {
     /// A text; references in it stay as they are until it is typed.
     Text(String),

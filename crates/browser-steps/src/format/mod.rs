@@ -17,7 +17,7 @@ pub use heal::{HEAL_VERSION, HealPatch, HealedStep, ProposedRename, heal, no_ren
 pub use read::{Reading, read};
 pub use schema::{heal_schema, schema, steps_schema};
 pub use steps_read::{ParsedSteps, read_steps, step_span};
-pub use variables::{check_steps_variables, check_variables, references};
+pub use variables::{Declared, ReferringText, references};
 
 use cuecard_source::diagnostic::codes;
 use cuecard_source::reader::Format;

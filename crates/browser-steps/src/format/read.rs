@@ -168,16 +168,14 @@ fn is_browser(reader: &mut Reader<'_>, root: &Node) -> bool {
 fn url(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(String, Span)> {
     let Some(node) = reader.get(object, "url") else {
         let at = first_character(reader.source, object.node.span);
-        let diagnostic = reader.error(codes::BROWSER_URL_MISSING, at, "the script has no `url`");
-        diagnostic.pointer = Some("/url".to_owned());
-        diagnostic.help = Some("add the start URL: \"url\": \"https://…\"".to_owned());
+        let message = "the script has no `url`";
+        let found = reader.error_at(codes::BROWSER_URL_MISSING, at, "/url", message);
+        found.help = Some("add the start URL: \"url\": \"https://…\"".to_owned());
         return None;
     };
     let Some(text) = node.as_str() else {
         let message = format!("`url` must be a string, not {}", found(node));
-        reader
-            .error(codes::BROWSER_URL_INVALID, node.span, message)
-            .pointer = Some("/url".to_owned());
+        reader.error_at(codes::BROWSER_URL_INVALID, node.span, "/url", message);
         return None;
     };
     let shown = cut(text, 100);
@@ -197,9 +195,8 @@ fn url(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(String, Span)> {
             "use http, https, file or about:blank",
         ),
     };
-    let diagnostic = reader.error(code, node.span, message);
-    diagnostic.pointer = Some("/url".to_owned());
-    diagnostic.help = Some(help.to_owned());
+    let found = reader.error_at(code, node.span, "/url", message);
+    found.help = Some(help.to_owned());
     None
 }
 
@@ -208,40 +205,37 @@ fn actions(
     object: Object<'_>,
     is_yaml: bool,
 ) -> Option<Vec<BrowserAction>> {
-    let example = "list sentences, one action each: [\"click 'Log in'\"]";
-    let Some(node) = reader.get(object, "actions") else {
-        let at = first_character(reader.source, object.node.span);
-        let message = "the script has no `actions`";
-        let diagnostic = reader.error(codes::BROWSER_ACTIONS_MISSING, at, message);
-        diagnostic.pointer = Some("/actions".to_owned());
-        diagnostic.help = Some(example.to_owned());
-        return None;
+    let start = first_character(reader.source, object.node.span);
+    let node = reader.get(object, "actions");
+    let items = node.and_then(Node::as_array).unwrap_or_default();
+    let (code, span, message) = match node {
+        None => {
+            let message = "the script has no `actions`".to_owned();
+            (codes::BROWSER_ACTIONS_MISSING, start, message)
+        }
+        Some(node) if node.as_array().is_none() => {
+            let message = format!("`actions` must be a list of sentences, not {}", found(node));
+            (codes::BROWSER_ACTIONS_MISSING, node.span, message)
+        }
+        Some(node) if items.is_empty() => {
+            let message = "`actions` is empty".to_owned();
+            (codes::BROWSER_ACTIONS_EMPTY, node.span, message)
+        }
+        Some(node) if items.len() > MOST_ACTIONS => {
+            let count = items.len();
+            let message = format!("there are {count} actions, more than {MOST_ACTIONS}");
+            let at = first_character(reader.source, node.span);
+            reader.error_at(codes::BROWSER_TOO_LARGE, at, "/actions", message);
+            return None;
+        }
+        Some(_) => return sentences(reader, items, is_yaml),
     };
-    let Some(items) = node.as_array() else {
-        let message = format!("`actions` must be a list of sentences, not {}", found(node));
-        let diagnostic = reader.error(codes::BROWSER_ACTIONS_MISSING, node.span, message);
-        diagnostic.pointer = Some("/actions".to_owned());
-        diagnostic.help = Some(example.to_owned());
-        return None;
-    };
-    if items.is_empty() {
-        let diagnostic = reader.error(
-            codes::BROWSER_ACTIONS_EMPTY,
-            node.span,
-            "`actions` is empty",
-        );
-        diagnostic.pointer = Some("/actions".to_owned());
-        diagnostic.help = Some(example.to_owned());
-        return None;
-    }
-    if items.len() > MOST_ACTIONS {
-        let count = items.len();
-        let message = format!("there are {count} actions, more than {MOST_ACTIONS}");
-        let at = first_character(reader.source, node.span);
-        let diagnostic = reader.error(codes::BROWSER_TOO_LARGE, at, message);
-        diagnostic.pointer = Some("/actions".to_owned());
-        return None;
-    }
+    let found = reader.error_at(code, span, "/actions", message);
+    found.help = Some("list sentences, one action each: [\"click 'Log in'\"]".to_owned());
+    None
+}
+
+fn sentences(reader: &mut Reader<'_>, items: &[Node], is_yaml: bool) -> Option<Vec<BrowserAction>> {
     let read: Vec<_> = items
         .iter()
         .enumerate()
@@ -263,21 +257,13 @@ fn action(
         let form = reader.decode::<ActionForm>(node, &pointer, "the action");
         let (timeout_ms, optional) = form.map_or((None, false), |it| (it.timeout_ms, it.optional));
         let inner = node.get("action")?;
-        let text = sentence(reader, inner, index, &format!("{pointer}/action"), is_yaml)?;
         return Some(BrowserAction {
-            text,
             timeout_ms,
             optional,
-            span: inner.span,
+            ..sentence(reader, inner, index, &format!("{pointer}/action"), is_yaml)?
         });
     }
-    let text = sentence(reader, node, index, &pointer, is_yaml)?;
-    Some(BrowserAction {
-        text,
-        timeout_ms: None,
-        optional: false,
-        span: node.span,
-    })
+    sentence(reader, node, index, &pointer, is_yaml)
 }
 
 fn sentence(
@@ -286,7 +272,7 @@ fn sentence(
     index: usize,
     pointer: &str,
     is_yaml: bool,
-) -> Option<String> {
+) -> Option<BrowserAction> {
     let Some(text) = node.as_str() else {
         let message = format!(
             "action {} must be a sentence, not {}",
@@ -300,16 +286,15 @@ fn sentence(
             true => format!("put it in quotes: {quoted}"),
             false => "write a string, or an object with `action`".to_owned(),
         };
-        let diagnostic = reader.error(codes::BROWSER_ACTION_NOT_STRING, node.span, message);
-        diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic.help = Some(help);
+        let code = codes::BROWSER_ACTION_NOT_STRING;
+        reader.error_at(code, node.span, pointer, message).help = Some(help);
         return None;
     };
     if text.trim().is_empty() {
         let message = format!("action {} is empty", index + 1);
-        let diagnostic = reader.error(codes::BROWSER_ACTION_EMPTY, node.span, message);
-        diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic.help = Some("remove it, or describe the action".to_owned());
+        let help = "remove it, or describe the action".to_owned();
+        let code = codes::BROWSER_ACTION_EMPTY;
+        reader.error_at(code, node.span, pointer, message).help = Some(help);
         return None;
     }
     if text.chars().nth(LONGEST_ACTION).is_some() {
@@ -319,14 +304,18 @@ fn sentence(
             index + 1
         );
         let at = first_character(reader.source, node.span);
-        let diagnostic = reader.error(codes::BROWSER_TOO_LARGE, at, message);
-        diagnostic.pointer = Some(pointer.to_owned());
+        reader.error_at(codes::BROWSER_TOO_LARGE, at, pointer, message);
         return None;
     }
     if is_yaml {
         doubts(reader, node, pointer);
     }
-    Some(text.trim().to_owned())
+    Some(BrowserAction {
+        text: text.trim().to_owned(),
+        timeout_ms: None,
+        optional: false,
+        span: node.span,
+    })
 }
 
 /// Warns about what YAML may have made of a sentence.

@@ -264,7 +264,7 @@ fn references_need_a_variable_and_a_run_needs_its_value() {
     );
     let checked = |given: &[&str], is_run| {
         let given: Vec<String> = given.iter().map(ToString::to_string).collect();
-        shown(&check_variables(&scenario, &given, is_run))
+        shown(&Declared::of_scenario(&scenario).check(&scenario.source, &given, is_run))
     };
     assert_eq!(checked(&[], false), ["B-variable_missing 2:11 /actions/0"]);
     assert_eq!(checked(&["USR"], false), [] as [&str; 0]);
@@ -273,7 +273,8 @@ fn references_need_a_variable_and_a_run_needs_its_value() {
         ["B-variable_missing 2:36 /actions/1"]
     );
     assert_eq!(checked(&["USR", "PASSWORD"], true), [] as [&str; 0]);
-    let help = check_variables(&scenario, &[], false)[0].help.clone();
+    let found = Declared::of_scenario(&scenario).check(&scenario.source, &[], false);
+    let help = found[0].help.clone();
     assert_eq!(help.as_deref(), Some("did you mean `USER`?"));
 }
 

@@ -9,10 +9,10 @@ use cuecard_source::value::{Json, cut};
 use cuecard_source::{SourceFile, Span};
 
 /// The variables with their defaults, and the names of secrets.
-pub(super) type Declared = (Vec<(String, Option<Json>)>, Vec<String>);
+pub(super) type Declarations = (Vec<(String, Option<Json>)>, Vec<String>);
 
 /// Reads `variables` and `secrets`.
-pub(super) fn declared(reader: &mut Reader<'_>, root: Object<'_>) -> Declared {
+pub(super) fn declared(reader: &mut Reader<'_>, root: Object<'_>) -> Declarations {
     let secrets = secrets(reader, root);
     let mut variables = Vec::new();
     if let Some(node) = reader.get(root, "variables") {
@@ -105,125 +105,148 @@ pub fn references(text: &str) -> Vec<&str> {
     names
 }
 
-/// Everything wrong with the references of a scenario. `given` are the names that the user gives beside the declared
-/// ones; with `is_run` a variable that needs a value and has none is wrong too.
-pub fn check_variables(
-    scenario: &BrowserScenario,
-    given: &[String],
-    is_run: bool,
-) -> Vec<Diagnostic> {
-    let declared: Vec<&str> = scenario
-        .variables
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .chain(scenario.secrets.iter().map(String::as_str))
-        .chain(given.iter().map(String::as_str))
-        .collect();
-    let texts = std::iter::once((scenario.url.as_str(), scenario.url_span, "/url".to_owned()));
-    let actions = scenario.actions.iter().enumerate().map(|(index, action)| {
-        (
-            action.text.as_str(),
-            action.span,
-            format!("/actions/{index}"),
+/// What a file says about its variables, and where it refers to them.
+#[derive(Debug)]
+pub struct Declared<'a> {
+    /// Names with their defaults; none where a value must be given.
+    pub variables: Vec<(&'a str, Option<&'a Json>)>,
+    /// Names whose values are never shown.
+    pub secrets: &'a [String],
+    /// The texts in which references may stand.
+    pub texts: Vec<ReferringText<'a>>,
+}
+
+/// A text in which references may stand.
+#[derive(Debug)]
+pub struct ReferringText<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Where it stands, if that is known.
+    pub span: Option<Span>,
+    /// The pointer to it.
+    pub pointer: String,
+}
+
+impl<'a> Declared<'a> {
+    /// What a scenario says.
+    pub fn of_scenario(scenario: &'a BrowserScenario) -> Self {
+        let url = ReferringText {
+            text: &scenario.url,
+            span: Some(scenario.url_span),
+            pointer: "/url".to_owned(),
+        };
+        let actions = scenario.actions.iter().enumerate();
+        let actions = actions.map(|(index, action)| ReferringText {
+            text: &action.text,
+            span: Some(action.span),
+            pointer: format!("/actions/{index}"),
+        });
+        let variables = scenario.variables.iter();
+        Self {
+            variables: variables
+                .map(|(name, value)| (name.as_str(), value.as_ref()))
+                .collect(),
+            secrets: &scenario.secrets,
+            texts: std::iter::once(url).chain(actions).collect(),
+        }
+    }
+
+    /// What steps say, which were read from `source`.
+    pub fn of_steps(steps: &'a StepsFile, source: &SourceFile) -> Self {
+        let mut texts = vec![ReferringText {
+            text: &steps.url,
+            span: None,
+            pointer: "/url".to_owned(),
+        }];
+        for (place, step) in steps.test_steps.iter().enumerate() {
+            let value = step.value.as_ref().and_then(Json::as_str);
+            let all = [("value", value), ("url", step.url.as_deref())];
+            let all = all.into_iter().filter_map(|(key, text)| Some((key, text?)));
+            texts.extend(
+                all.filter(|(_, text)| text.contains("{{"))
+                    .map(|(key, text)| ReferringText {
+                        text,
+                        span: step_span(source, place),
+                        pointer: format!("/testSteps/{place}/{key}"),
+                    }),
+            );
+        }
+        let variables = steps.variables.iter();
+        Self {
+            variables: variables
+                .map(|(name, value)| (name.as_str(), Some(value).filter(|value| !value.is_null())))
+                .collect(),
+            secrets: &steps.secrets,
+            texts,
+        }
+    }
+
+    /// The names of all variables and secrets.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let variables = self.variables.iter().map(|(name, _)| *name);
+        variables.chain(self.secrets.iter().map(String::as_str))
+    }
+
+    /// Whether a text refers to a name.
+    pub fn refers(&self, name: &str) -> bool {
+        let mut texts = self.texts.iter();
+        texts.any(|text| references(text.text).contains(&name))
+    }
+
+    /// Everything wrong with the references. `given` are the names that the user gives values for; with `is_run` a variable
+    /// that needs a value and has none is wrong too.
+    pub fn check(&self, source: &SourceFile, given: &[String], is_run: bool) -> Vec<Diagnostic> {
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        let mut findings = Vec::new();
+        for ReferringText {
+            text,
+            span,
+            pointer,
+        } in &self.texts
+        {
+            for name in references(text) {
+                let is_declared = self.names().any(|known| known == name);
+                let finding = match (given.contains(&name), is_declared) {
+                    (true, _) => continue,
+                    (false, true) if !is_run || self.has_default(name) => continue,
+                    (false, true) => self.without_value(name),
+                    (false, false) => self.undeclared(name, &given),
+                };
+                let finding = finding.with_pointer(pointer.clone());
+                findings.push(match span {
+                    Some(span) => finding.at(source, *span),
+                    None => finding,
+                });
+            }
+        }
+        findings
+    }
+
+    fn has_default(&self, name: &str) -> bool {
+        let mut variables = self.variables.iter();
+        variables.any(|(known, value)| *known == name && value.is_some())
+    }
+
+    fn without_value(&self, name: &str) -> Diagnostic {
+        let shown = cut(name, 60);
+        let help = match self.secrets.iter().any(|secret| secret == name) {
+            true => format!("set CUECARD_VAR_{shown}, or run in a terminal to be prompted for it"),
+            false => format!("set it with --var {shown}=…, or as CUECARD_VAR_{shown}"),
+        };
+        Diagnostic::error(codes::BROWSER_VARIABLE, format!("`{shown}` has no value"))
+            .with_help(help)
+    }
+
+    fn undeclared(&self, name: &str, given: &[&str]) -> Diagnostic {
+        let shown = cut(name, 60);
+        let help = match did_you_mean(name, self.names().chain(given.iter().copied())) {
+            Some(proposal) => format!("did you mean `{proposal}`?"),
+            None => format!("declare it: \"variables\": {{ \"{shown}\": null }}"),
+        };
+        Diagnostic::error(
+            codes::BROWSER_VARIABLE,
+            format!("undefined variable `{shown}`"),
         )
-    });
-    let mut findings = Vec::new();
-    for (text, span, pointer) in texts.chain(actions) {
-        for name in references(text) {
-            let is_declared = declared.contains(&name);
-            let has_value = given.iter().any(|known| known == name)
-                || scenario
-                    .variables
-                    .iter()
-                    .any(|(known, value)| known == name && value.is_some());
-            if !is_declared || (is_run && !has_value) {
-                findings.push(missing(
-                    scenario,
-                    name,
-                    span,
-                    &pointer,
-                    &declared,
-                    is_declared,
-                ));
-            }
-        }
-    }
-    findings
-}
-
-/// Every reference of steps that has no value: `given` are the names that the user gives values for.
-pub fn check_steps_variables(
-    steps: &StepsFile,
-    source: &SourceFile,
-    given: &[String],
-) -> Vec<Diagnostic> {
-    let defaults = steps.variables.iter();
-    let known: Vec<&str> = defaults
-        .filter(|(_, value)| !value.is_null())
-        .map(|(name, _)| name.as_str())
-        .chain(given.iter().map(String::as_str))
-        .collect();
-    let mut findings = Vec::new();
-    let mut check = |text: &str, whose: &str, pointer: String, span: Option<Span>| {
-        for name in references(text) {
-            if known.contains(&name) {
-                continue;
-            }
-            let shown = cut(name, 60);
-            let is_secret = steps.secrets.iter().any(|secret| secret == name);
-            let help = match did_you_mean(name, known.iter().copied()) {
-                Some(proposal) => format!("did you mean `{proposal}`?"),
-                None if is_secret => {
-                    format!("set CUECARD_VAR_{shown}, or run in a terminal to be prompted for it")
-                }
-                None => format!("set it with --var {shown}=…, or as CUECARD_VAR_{shown}"),
-            };
-            let message = format!("{whose} refers to `{shown}`, which has no value");
-            let mut finding = Diagnostic::error(codes::BROWSER_VARIABLE, message)
-                .with_pointer(pointer.clone())
-                .with_help(help);
-            if let Some(span) = span {
-                finding = finding.at(source, span);
-            }
-            findings.push(finding);
-        }
-    };
-    check(&steps.url, "the start URL", "/url".to_owned(), None);
-    for (place, step) in steps.test_steps.iter().enumerate() {
-        let value = step.value.as_ref().and_then(Json::as_str);
-        let texts = [
-            ("value", value.unwrap_or_default()),
-            ("url", step.url.as_deref().unwrap_or_default()),
-        ];
-        for (key, text) in texts.into_iter().filter(|(_, text)| text.contains("{{")) {
-            let whose = format!("step {}", place + 1);
-            let pointer = format!("/testSteps/{place}/{key}");
-            check(text, &whose, pointer, step_span(source, place));
-        }
-    }
-    findings
-}
-
-fn missing(
-    scenario: &BrowserScenario,
-    name: &str,
-    span: Span,
-    pointer: &str,
-    declared: &[&str],
-    is_declared: bool,
-) -> Diagnostic {
-    let shown = cut(name, 60);
-    let message = match is_declared {
-        true => format!("`{shown}` has no value"),
-        false => format!("undefined variable `{shown}`"),
-    };
-    let help = match did_you_mean(name, declared.iter().copied()) {
-        Some(proposal) if !is_declared => format!("did you mean `{proposal}`?"),
-        _ if is_declared => format!("set it with --var {shown}=…, or as CUECARD_VAR_{shown}"),
-        _ => format!("declare it: \"variables\": {{ \"{shown}\": null }}"),
-    };
-    Diagnostic::error(codes::BROWSER_VARIABLE, message)
-        .at(&scenario.source, span)
-        .with_pointer(pointer)
         .with_help(help)
+    }
 }

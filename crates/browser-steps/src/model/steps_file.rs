@@ -23,7 +23,7 @@ pub const STEPS_VERSION: &str = "cuecard-steps/2";
 pub const OLDER_VERSION: &str = "cuecard-steps/1";
 
 /// The result of a parse, and the file that `play` reads.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepsFile {
     /// `testSteps`: what succeeded, in the order of the actions.
     pub test_steps: Vec<TestStep>,
@@ -48,13 +48,16 @@ pub struct StepsFile {
 }
 
 /// How many actions gave a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum ParseStatus {
     /// Every action gave a step.
     Success,
     /// Some did.
+    #[default]
     Partial,
     /// None did, or the page could not be opened.
     Failed,
@@ -68,7 +71,7 @@ impl ParseStatus {
 }
 
 /// One validated step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", remote = "Self")]
 pub struct TestStep {
     /// Its id, unique in the file: the same for the same URL, place and sentence.
@@ -216,26 +219,7 @@ impl TestStep {
             id: id.into(),
             description: description.into(),
             action,
-            selector: None,
-            value: None,
-            url: None,
-            context: StepContext::default(),
-            is_last_step: None,
-            selectors: Vec::new(),
-            fingerprint: None,
-            translator: None,
-            index: None,
-            to: None,
-            assertion: None,
-            key: None,
-            direction: None,
-            duration_ms: None,
-            tab: None,
-            timeout_ms: None,
-            wait_for: None,
-            max_retries: None,
-            optional: false,
-            observed: Observed::default(),
+            ..Self::default()
         }
     }
 

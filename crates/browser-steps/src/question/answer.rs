@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
 use super::allowed_values::{AllowedValues, in_browser};
@@ -80,12 +82,16 @@ pub struct Question<'a> {
     pub min_confidence: f64,
 }
 
-/// A call of a function, as a model made it.
-#[derive(Debug, Clone, PartialEq)]
+/// A call that a model made.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ReplyCall")]
 pub struct Call {
+    /// Its id, as the model's side gave it; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// The function.
     pub name: String,
-    /// Its arguments, as the text that they came in or as JSON.
+    /// Its arguments: JSON, or the text that came if it is none.
     pub arguments: Json,
 }
 
@@ -159,17 +165,22 @@ impl Question<'_> {
         if !arguments.is_object() {
             return breach("the arguments are no JSON object");
         }
-        let step = read(arguments)?;
-        let target = self.element(step.target)?;
-        let to = self.element(step.to)?;
-        for &candidate in &step.candidates {
-            if self.finder.state.by_index(candidate).is_none() {
-                return breach(format!("`candidates`: there is no element [{candidate}]"));
-            }
-        }
-        if let Some(unclear) = self.unclear(&step, target, to) {
+        let arguments: Arguments = match serde_path_to_error::deserialize(arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return breach(format!("`{}`: {}", error.path(), error.inner())),
+        };
+        let action = arguments.action()?;
+        let target = self.element(arguments.target_selector)?;
+        let to = self.element(arguments.to_selector)?;
+        let candidates = arguments.candidates.iter().flatten().take(MOST_CANDIDATES);
+        let candidates = candidates
+            .map(|&index| self.element(Some(HighlightIndex(index))))
+            .collect::<Result<Vec<_>, InvalidReply>>()?;
+        let candidates = candidates.into_iter().flatten().collect();
+        if let Some(unclear) = self.unclear(&arguments, action, candidates, target, to)? {
             return Ok(unclear);
         }
+        let step = arguments.step(action);
         self.check(&step, target)?;
         if step.action_type == ActionKind::Drag && (to.is_none() || to == target) {
             return breach("`drag` needs `toSelector`: another element");
@@ -188,8 +199,8 @@ impl Question<'_> {
         })
     }
 
-    fn element(&self, index: Option<u32>) -> Result<Option<NodeId>, InvalidReply> {
-        let Some(index) = index else {
+    fn element(&self, index: Option<HighlightIndex>) -> Result<Option<NodeId>, InvalidReply> {
+        let Some(HighlightIndex(index)) = index else {
             return Ok(None);
         };
         match self.finder.state.by_index(index) {
@@ -201,40 +212,37 @@ impl Question<'_> {
     /// Whether nothing is to be done.
     fn unclear(
         &self,
-        step: &IntermediateStep,
+        arguments: &Arguments,
+        action: ActionKind,
+        mut candidates: Vec<NodeId>,
         target: Option<NodeId>,
         to: Option<NodeId>,
-    ) -> Option<Answer> {
+    ) -> Result<Option<Answer>, InvalidReply> {
+        let confidence = arguments.confidence()?;
         let is_candidate = |id: NodeId| self.candidates.contains(&id);
         let is_outside = !self.candidates.is_empty()
             && target.is_some_and(|target| !is_candidate(target))
             && !to.is_some_and(is_candidate);
         let reason = match () {
-            () if step.action_type == ActionKind::Unknown => match &step.error {
+            () if action == ActionKind::Unknown => match &arguments.error {
                 Some(error) => format!("the model could not read it: {}", cut(error, 200)),
                 None => "the model could not read it".to_owned(),
             },
-            () if step.is_ambiguous => "the model found more than one meaning".to_owned(),
-            () if step.confidence < self.min_confidence => format!(
-                "the model is sure to {}, less than the {} of `minConfidence`",
-                step.confidence, self.min_confidence
+            () if arguments.is_ambiguous => "the model found more than one meaning".to_owned(),
+            () if confidence < self.min_confidence => format!(
+                "the model is sure to {confidence}, less than the {} of `minConfidence`",
+                self.min_confidence
             ),
             () if is_outside => "the model chose an element that the words don't name".to_owned(),
-            () => return None,
+            () => return Ok(None),
         };
-        let mut candidates: Vec<NodeId> = step
-            .candidates
-            .iter()
-            .filter_map(|&index| self.finder.state.by_index(index))
-            .map(|(id, _)| id)
-            .collect();
         if candidates.is_empty() {
             candidates = match self.candidates.is_empty() {
                 true => target.into_iter().collect(),
                 false => self.candidates.to_vec(),
             };
         }
-        Some(Answer::Unclear { reason, candidates })
+        Ok(Some(Answer::Unclear { reason, candidates }))
     }
 
     /// Whether everything is there that the action needs, and nothing is invented.
@@ -413,113 +421,85 @@ impl Question<'_> {
     }
 }
 
-/// The arguments as a step.
-fn read(arguments: &Json) -> Result<IntermediateStep, InvalidReply> {
-    let text = |key: &str| -> Result<Option<String>, InvalidReply> {
-        match &arguments[key] {
-            Json::Null => Ok(None),
-            Json::String(text) => Ok(Some(text.clone())),
-            _ => breach(format!("`{key}` must be a text")),
-        }
-    };
-    let Some(word) = text("actionType")? else {
-        return breach("`actionType` is missing");
-    };
-    let Some(action) = ActionKind::of(&word) else {
-        return breach(format!(
-            "`actionType` must be one of {}, not `{}`",
-            ActionKind::VARIANTS.join(", "),
-            cut(&word, 60)
-        ));
-    };
-    let Some(description) = text("description")? else {
-        return breach("`description` is missing");
-    };
-    let mut step = IntermediateStep::new(action, description);
-    step.is_ambiguous = match &arguments["isAmbiguous"] {
-        Json::Bool(flag) => *flag,
-        Json::Null => return breach("`isAmbiguous` is missing"),
-        _ => return breach("`isAmbiguous` must be true or false"),
-    };
-    let confidence = match &arguments["confidence"] {
-        Json::Null => &arguments["confidenceScore"],
-        confidence => confidence,
-    };
-    step.confidence = match confidence.as_f64() {
-        Some(confidence) if (0.0..=1.0).contains(&confidence) => confidence,
-        _ => return breach("`confidence` must be a number between 0 and 1"),
-    };
-    let index = |key: &str| match text(key)? {
-        None => Ok(None),
-        Some(selector) => {
-            let index = selector.strip_prefix("highlightIndex=");
-            match index.and_then(|index| index.parse::<u32>().ok()) {
-                None => breach(format!(
-                    "`{key}` must be highlightIndex=N, not `{}`",
-                    cut(&selector, 60)
-                )),
-                index => Ok(index),
-            }
-        }
-    };
-    step.target = index("targetSelector")?;
-    step.to = index("toSelector")?;
-    step.input_value = match &arguments["inputValue"] {
-        Json::Null => None,
-        value => match InputValue::of(value) {
-            Some(value) => Some(value),
-            None => return breach("`inputValue` must be a text, a number, true or false"),
-        },
-    };
-    step.url = text("url")?;
-    step.error = text("error")?;
-    step.key = text("key")?.filter(|key| !key.is_empty());
-    step.direction = match text("direction")?.as_deref() {
-        None => None,
-        Some("up") => Some(Direction::Up),
-        Some("down") => Some(Direction::Down),
-        Some(_) => return breach("`direction` must be up or down"),
-    };
-    step.assertion = assertion(&arguments["assertion"])?;
-    step.candidates = match &arguments["candidates"] {
-        Json::Null => Vec::new(),
-        Json::Array(items) => {
-            let indexes: Option<Vec<u32>> = items
-                .iter()
-                .take(MOST_CANDIDATES)
-                .map(|item| item.as_u64().and_then(|index| u32::try_from(index).ok()))
-                .collect();
-            match indexes {
-                Some(indexes) => indexes,
-                None => return breach("`candidates` must be a list of indexes"),
-            }
-        }
-        _ => return breach("`candidates` must be a list of indexes"),
-    };
-    Ok(step)
+/// What a model calls the function with.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    action_type: String,
+    target_selector: Option<HighlightIndex>,
+    to_selector: Option<HighlightIndex>,
+    input_value: Option<InputValue>,
+    url: Option<String>,
+    key: Option<String>,
+    direction: Option<Direction>,
+    assertion: Option<Assertion>,
+    description: String,
+    is_ambiguous: bool,
+    candidates: Option<Vec<u32>>,
+    confidence: Option<f64>,
+    /// An older word for it.
+    confidence_score: Option<f64>,
+    error: Option<String>,
 }
 
-fn assertion(json: &Json) -> Result<Option<BrowserAssertion>, InvalidReply> {
-    if json.is_null() {
-        return Ok(None);
+#[derive(Deserialize)]
+struct Assertion {
+    kind: AssertKind,
+    expected: Option<InputValue>,
+    negate: Option<bool>,
+}
+
+/// The index of an element, as `highlightIndex=N`.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+struct HighlightIndex(u32);
+
+impl TryFrom<String> for HighlightIndex {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let index = text.strip_prefix("highlightIndex=");
+        match index.and_then(|index| index.parse().ok()) {
+            Some(index) => Ok(Self(index)),
+            None => Err(format!(
+                "it must be highlightIndex=N, not `{}`",
+                cut(&text, 60)
+            )),
+        }
     }
-    let word = json["kind"].as_str().unwrap_or_default();
-    let Ok(kind) = word.parse() else {
-        return breach(format!(
-            "`assertion.kind` must be one of {}",
-            AssertKind::VARIANTS.join(", ")
-        ));
-    };
-    let mut assertion = BrowserAssertion::new(kind);
-    assertion.negate = match &json["negate"] {
-        Json::Null => false,
-        Json::Bool(flag) => *flag,
-        _ => return breach("`assertion.negate` must be true or false"),
-    };
-    assertion.expected = match &json["expected"] {
-        Json::Null => None,
-        value @ (Json::String(_) | Json::Number(_) | Json::Bool(_)) => Some(value.clone()),
-        _ => return breach("`assertion.expected` must be a text, a number, true or false"),
-    };
-    Ok(Some(assertion))
+}
+
+impl Arguments {
+    fn action(&self) -> Result<ActionKind, InvalidReply> {
+        match ActionKind::of(&self.action_type) {
+            Some(action) => Ok(action),
+            None => breach(format!(
+                "`actionType` must be one of {}, not `{}`",
+                ActionKind::VARIANTS.join(", "),
+                cut(&self.action_type, 60)
+            )),
+        }
+    }
+
+    fn confidence(&self) -> Result<f64, InvalidReply> {
+        match self.confidence.or(self.confidence_score) {
+            Some(confidence) if (0.0..=1.0).contains(&confidence) => Ok(confidence),
+            _ => breach("`confidence` must be a number between 0 and 1"),
+        }
+    }
+
+    fn step(self, action: ActionKind) -> IntermediateStep {
+        IntermediateStep {
+            input_value: self.input_value,
+            url: self.url,
+            key: self.key.filter(|key| !key.is_empty()),
+            direction: self.direction,
+            assertion: self.assertion.map(|own| BrowserAssertion {
+                expected: own.expected.as_ref().map(InputValue::to_json),
+                negate: own.negate.unwrap_or(false),
+                ..BrowserAssertion::new(own.kind)
+            }),
+            ..IntermediateStep::new(action, self.description)
+        }
+    }
 }

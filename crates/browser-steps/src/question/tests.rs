@@ -1,19 +1,35 @@
 use serde_json::json;
 
 use super::*;
-use cuecard_page::dom::testing::page;
+use cuecard_page::dom::{DomProcessor, DomState};
 use cuecard_page::selector::Finder;
 use cuecard_page::text::TextOptions;
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, Redactor};
 
-const PAGE: &str = "button \"First\"
-input \"Name\"
-input \"News\" type=checkbox
-select \"Colour\" options=Red,Green
-input \"File\" type=file
-a \"Top\" href=#top
-button \"Delete\"
-button \"Delete\"";
+/// Two buttons of one name, and one element of each sort; each is beside the others.
+fn page() -> DomState {
+    let mut nodes = vec![json!({"tagName": "body", "path": "/html/body"})];
+    for (tag, role, name, more) in [
+        ("button", "button", "First", json!({})),
+        ("input", "textbox", "Name", json!({})),
+        ("input", "checkbox", "News", json!({"type": "checkbox"})),
+        ("select", "combobox", "Colour", json!({})),
+        ("input", "", "File", json!({"type": "file"})),
+        ("a", "link", "Top", json!({"href": "#top"})),
+        ("button", "button", "Delete", json!({})),
+        ("button", "button", "Delete", json!({})),
+    ] {
+        let path = format!("{tag}[{}]", nodes.len());
+        nodes.push(json!({
+            "parent": 0, "tagName": tag, "path": path, "role": role, "name": name, "attributes": more,
+            "isVisible": true, "isInteractive": true, "interactiveBy": "native", "isInViewport": true,
+        }));
+    }
+    let document = json!({"url": "https://shop.example/login", "title": "Sign in", "nodes": nodes});
+    let capture = json!({"version": 1, "documents": [document]});
+    let mut processor = DomProcessor::new("data-testid", Redactor::default());
+    processor.read(&capture.to_string()).expect("a capture")
+}
 
 /// What becomes of arguments for a sentence: what is done, what is unclear, or what was wrong.
 fn judged(action: &str, arguments: Json) -> String {
@@ -24,12 +40,13 @@ fn judged(action: &str, arguments: Json) -> String {
     let call = Call {
         name: FUNCTION_NAME.to_owned(),
         arguments: whole,
+        ..Call::default()
     };
     calls(action, &[call])
 }
 
 fn calls(action: &str, calls: &[Call]) -> String {
-    let state = page(PAGE);
+    let state = page();
     let question = Question {
         finder: Finder::new(&state, "data-testid"),
         action,
@@ -201,7 +218,7 @@ fn answers_that_invent_are_sent_back() {
         (
             "type 'Ana'",
             input(json!(["Ana"])),
-            "must be a text, a number",
+            "`inputValue`: a text, a number, true or false",
         ),
         (
             "type 'Ana'",
@@ -278,7 +295,7 @@ fn answers_that_invent_are_sent_back() {
         (
             "check",
             json!({"actionType": "assert", "assertion": {"kind": "pretty"}}),
-            "`assertion.kind` must be",
+            "`assertion.kind`: unknown variant `pretty`",
         ),
         (
             "check",
@@ -300,7 +317,7 @@ fn answers_that_invent_are_sent_back() {
             json!({"actionType": "dance"}),
             "`actionType` must be one of",
         ),
-        ("x", json!({}), "`actionType` is missing"),
+        ("x", json!({}), "missing field `actionType`"),
         (
             "x",
             json!({"actionType": "click", "confidence": 7}),
@@ -309,7 +326,7 @@ fn answers_that_invent_are_sent_back() {
         (
             "x",
             json!({"actionType": "click", "isAmbiguous": null}),
-            "`isAmbiguous` is missing",
+            "`isAmbiguous`: invalid type: null",
         ),
         (
             "x",
@@ -319,7 +336,7 @@ fn answers_that_invent_are_sent_back() {
         (
             "x",
             json!({"actionType": "click", "candidates": "all"}),
-            "must be a list",
+            "`candidates`: invalid type: string",
         ),
     ] {
         let found = judged(action, arguments);
@@ -335,6 +352,7 @@ fn exactly_one_call_is_made() {
     let call = |name: &str, arguments: Json| Call {
         name: name.to_owned(),
         arguments,
+        ..Call::default()
     };
     assert!(calls("x", &[]).contains("no call"));
     let one = call(FUNCTION_NAME, json!({}));
@@ -371,7 +389,7 @@ fn what_is_not_clear_is_never_done() {
     );
     assert_eq!(judged("get it removed", delete), "click button \"Delete\"");
     // A model never breaks a tie of the rules with an element that the words don't name.
-    let state = page(PAGE);
+    let state = page();
     let candidates = [state.selector_map[6], state.selector_map[7]];
     let question = Question {
         finder: Finder::new(&state, "data-testid"),
@@ -384,6 +402,7 @@ fn what_is_not_clear_is_never_done() {
         question.judge(&[Call {
             name: FUNCTION_NAME.to_owned(),
             arguments,
+            ..Call::default()
         }])
     };
     assert!(matches!(call(0), Ok(Answer::Unclear { candidates, .. }) if candidates.len() == 2));
@@ -392,7 +411,7 @@ fn what_is_not_clear_is_never_done() {
 
 #[test]
 fn a_prompt_has_three_blocks_and_its_key_depends_on_all() {
-    let state = page("button \"Go\"");
+    let state = page();
     let text = Finder::new(&state, "data-testid")
         .text_for_model(&TextOptions::default())
         .expect("it fits");

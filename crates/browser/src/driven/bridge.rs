@@ -78,7 +78,7 @@ impl BrowserBridge {
                 return Err(error);
             }
         };
-        let is_ours = options.devtools_address.is_none();
+        let is_ours = options.program.devtools_address.is_none();
         Ok(Self {
             driver,
             browser,
@@ -89,8 +89,8 @@ impl BrowserBridge {
             guard: None,
             is_guarded: false,
             is_ours,
-            playwright_trace: options.playwright_trace.clone(),
-            has_videos: options.videos.is_some(),
+            playwright_trace: options.program.playwright_trace.clone(),
+            has_videos: options.program.videos.is_some(),
         })
     }
 
@@ -397,7 +397,7 @@ async fn open(
     happenings: &Arc<BrowserEvents>,
 ) -> Result<(Browser, BrowserContext), Failure> {
     let failed = |error: &playwright_rs::Error| {
-        if options.videos.is_some() && is_about_videos(error) {
+        if options.program.videos.is_some() && is_about_videos(error) {
             let message = "videos are recorded by Playwright's ffmpeg, which is not installed";
             return Failure::of_browser(codes::BROWSER_UNAVAILABLE, message)
                 .help("npx playwright-core install ffmpeg");
@@ -407,7 +407,7 @@ async fn open(
             .browser
             .as_deref()
             .unwrap_or_else(|| "".as_ref());
-        if options.is_headed && is_about_display(error) {
+        if options.program.is_headed && is_about_display(error) {
             return no_display("its display does not respond");
         }
         let message = format!(
@@ -419,7 +419,7 @@ async fn open(
             .help("choose another one with --browser PATH")
     };
     let chromium = driver.playwright.chromium();
-    let browser = match &options.devtools_address {
+    let browser = match &options.program.devtools_address {
         Some(address) => {
             let connected = chromium
                 .connect_over_cdp(address, connect_options(options))
@@ -437,37 +437,26 @@ async fn open(
             launched.map_err(|error| failed(&error))?
         }
     };
-    let lost = Arc::clone(happenings);
-    let listening = browser.on_disconnected(move || {
-        lost.report(ConnectionFailure::Lost("the browser exited".to_owned()));
-        async { Ok(()) }
-    });
-    listening.await.map_err(|error| failed(&error))?;
-    let selectors = driver.playwright.selectors();
-    let registered = selectors.register(ENGINE, &engine(), Some(true)).await;
-    registered.map_err(|error| failed(&error))?;
-    let context = browser
-        .new_context_with_options(context_options(options)?)
-        .await;
-    let context = context.map_err(|error| failed(&error))?;
-    happenings
-        .listen(&context)
-        .await
-        .map_err(|error| failed(&error))?;
-    happenings
-        .guard(&context)
-        .await
-        .map_err(|error| failed(&error))?;
-    if options.playwright_trace.is_some() {
-        begin_trace(&context)
-            .await
-            .map_err(|error| failed(&error))?;
-    }
-    let page = context.new_page().await.map_err(|error| failed(&error))?;
-    happenings
-        .opened(page)
-        .await
-        .map_err(|error| failed(&error))?;
+    let wanted = context_options(options)?;
+    let prepared = async {
+        let lost = Arc::clone(happenings);
+        let exited = move || {
+            lost.report(ConnectionFailure::Lost("the browser exited".to_owned()));
+            async { Ok(()) }
+        };
+        browser.on_disconnected(exited).await?;
+        let selectors = driver.playwright.selectors();
+        selectors.register(ENGINE, &engine(), Some(true)).await?;
+        let context = browser.new_context_with_options(wanted).await?;
+        happenings.listen(&context).await?;
+        happenings.guard(&context).await?;
+        if options.program.playwright_trace.is_some() {
+            begin_trace(&context).await?;
+        }
+        happenings.opened(context.new_page().await?).await?;
+        Ok(context)
+    };
+    let context = prepared.await.map_err(|error| failed(&error))?;
     Ok((browser, context))
 }
 
@@ -507,7 +496,7 @@ async fn save_trace(context: &BrowserContext, path: &Path) {
 
 fn launch_options(options: &BrowserOptions) -> LaunchOptions {
     let mut launch = LaunchOptions::new()
-        .headless(!options.is_headed)
+        .headless(!options.program.is_headed)
         // Ctrl-C is ours to answer.
         .handle_sigint(false)
         .handle_sigterm(false)
@@ -516,7 +505,7 @@ fn launch_options(options: &BrowserOptions) -> LaunchOptions {
     if let Some(browser) = &options.tools.browser {
         launch = launch.executable_path(browser.display().to_string());
     }
-    if let Some(time) = options.slow_motion {
+    if let Some(time) = options.program.slow_motion {
         launch = launch.slow_mo(time.as_secs_f64() * 1000.0);
     }
     launch
@@ -527,7 +516,7 @@ fn connect_options(options: &BrowserOptions) -> ConnectOverCdpOptions {
     let connect = ConnectOverCdpOptions::new()
         .no_defaults(true)
         .timeout(PROMPT.as_secs_f64() * 1000.0);
-    match options.slow_motion {
+    match options.program.slow_motion {
         Some(time) => connect.slow_mo(time.as_secs_f64() * 1000.0),
         None => connect,
     }
@@ -543,7 +532,7 @@ fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, Fa
         .reduced_motion("reduce".to_owned())
         .color_scheme("light".to_owned())
         .accept_downloads(true);
-    if let Some(folder) = &options.videos {
+    if let Some(folder) = &options.program.videos {
         let mut video = RecordVideo::new(folder.display().to_string());
         video.size = Some(Viewport { width, height });
         context = context.record_video(video);

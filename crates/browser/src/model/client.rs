@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use axum::http::HeaderMap;
 use cuecard_browser_steps::question::{
-    FUNCTION_NAME, SYSTEM, function_description, function_schema,
+    Call, FUNCTION_NAME, SYSTEM, function_description, function_schema,
 };
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::{Json, Redactor, cut};
 
 use super::cassette::ModelIdentity;
 use super::interpreter::ModelClient;
-use super::reply::{Conversation, Reply, ReplyCall};
+use super::reply::{Conversation, Reply};
 use super::retry::{Pause, pause_of};
 use super::settings::ModelSettings;
 use crate::stage::Failure;
@@ -342,7 +342,7 @@ fn reply(decoded: Decoded) -> Reply {
             Element::Text(pieces) | Element::Refusal(pieces) => {
                 reply.text.extend(pieces.iter().map(|piece| &*piece.text));
             }
-            Element::Call(call) => reply.calls.push(ReplyCall {
+            Element::Call(call) => reply.calls.push(Call {
                 id: call.id,
                 name: call.name,
                 arguments: match call.input {

@@ -111,7 +111,7 @@ impl<C: ModelClient> Interpreter for ModelInterpreter<C> {
                 turns: &turns,
             };
             let reply = self.reply(&identity, &conversation).await?;
-            match question.judge(&reply.judged()) {
+            match question.judge(&reply.calls) {
                 Ok(answer) => return Ok(answer),
                 Err(breach) => turns.push(Turn { reply, breach }),
             }

@@ -7,7 +7,6 @@
 mod cassette;
 mod client;
 mod interpreter;
-mod named;
 mod reply;
 mod retry;
 mod settings;
@@ -23,9 +22,8 @@ use crate::stage::Failure;
 pub use cassette::{Cassette, CassetteMode, ModelIdentity, cassette_schema};
 pub use client::HttpModelClient;
 pub use interpreter::{ModelClient, ModelInterpreter};
-pub use named::{NamedModel, Place, variable};
-pub use reply::{Conversation, Reply, ReplyCall, Turn};
-pub use settings::{DEFAULT_PAUSE, DEFAULT_TIMEOUT, ModelSettings};
+pub use reply::{Conversation, Reply, Turn};
+pub use settings::{ModelSettings, Place};
 
 /// Says what a sentence means that the rules can't read.
 pub trait Interpreter: Send {

@@ -8,18 +8,6 @@ use serde::{Deserialize, Serialize};
 /// How much of a reply errors show, in characters.
 const SHOWN: usize = 2_000;
 
-/// A call that a model made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ReplyCall {
-    /// Its id, as the model's side gave it; may be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub id: String,
-    /// The function.
-    pub name: String,
-    /// Its arguments: JSON, or the text that came if it is none.
-    pub arguments: Json,
-}
-
 /// One reply of a model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
@@ -28,7 +16,7 @@ pub struct Reply {
     pub text: String,
     /// What it called, in order.
     #[serde(default)]
-    pub calls: Vec<ReplyCall>,
+    pub calls: Vec<Call>,
 }
 
 impl Reply {
@@ -36,21 +24,12 @@ impl Reply {
     pub fn calling(arguments: Json) -> Self {
         Self {
             text: String::new(),
-            calls: vec![ReplyCall {
+            calls: vec![Call {
                 id: String::new(),
                 name: FUNCTION_NAME.to_owned(),
                 arguments,
             }],
         }
-    }
-
-    /// Its calls, to be judged.
-    pub(super) fn judged(&self) -> Vec<Call> {
-        let calls = self.calls.iter().map(|call| Call {
-            name: call.name.clone(),
-            arguments: call.arguments.clone(),
-        });
-        calls.collect()
     }
 
     /// As one line of JSON without ids, which differ each time.

@@ -7,6 +7,7 @@ use cuecard_browser_steps::model::{
 use cuecard_page::dom::NodeId;
 use cuecard_page::selector::{Finder, Pattern, Selector};
 use cuecard_page::sentences::{Intent, Phrase, Pool};
+use cuecard_page::text::PageText;
 use cuecard_source::value::Json;
 
 use crate::stage::{Outcome, Values};
@@ -20,8 +21,7 @@ pub(super) struct Done<'a> {
     pub intent: Option<&'a Intent>,
     pub translator: Translator,
     /// The page as the model saw it, or would have seen it.
-    pub page_text: String,
-    pub cut: Option<String>,
+    pub page: &'a PageText,
     pub full_dom: Option<Json>,
     pub outcome: &'a Outcome,
     /// The index that the element had when it was chosen.
@@ -42,8 +42,10 @@ pub(super) fn step(
     let action = done.step.action_type;
     let mut step = TestStep::new(done.id, values.named(&done.action.text), action);
     step.observed = done.outcome.observed.clone();
-    step.observed.cut = done.cut;
-    step.context.dom_structure_snapshot = done.page_text;
+    step.observed.cut = done.page.cut.as_ref().map(ToString::to_string);
+    step.context
+        .dom_structure_snapshot
+        .clone_from(&done.page.text);
     step.context.full_dom_snapshot = done.full_dom;
     step.translator = Some(done.translator);
     step.index = done.index;
@@ -72,7 +74,6 @@ pub(super) fn step(
         ));
     }
     let refer = |text: &str| values.with_references_of(&done.action.text, text);
-    let mut change = refer;
     let is_count = step
         .assertion
         .as_ref()
@@ -96,13 +97,10 @@ pub(super) fn step(
                 false => finder.identify(*one, phrase),
             });
             if let Some(known) = known {
+                let (selectors, fingerprint) = known.with_texts(refer);
                 step.observed.warnings.extend(known.warning);
-                step.selectors = known
-                    .selectors
-                    .iter()
-                    .map(|selector| selector.with_texts(&mut change).to_string())
-                    .collect();
-                step.fingerprint = Some(known.fingerprint.with_texts(refer));
+                step.selectors = selectors;
+                step.fingerprint = Some(fingerprint);
             }
             let is_secret = finder
                 .state
@@ -122,7 +120,7 @@ pub(super) fn step(
                 .and_then(|intent| intent.phrase.as_ref())
                 .map(|phrase| describing(phrase, finder, elements));
             step.selectors = selector
-                .map(|selector| selector.with_texts(&mut change).to_string())
+                .map(|selector| selector.with_texts(&mut |text| refer(text)).to_string())
                 .into_iter()
                 .collect();
         }
@@ -133,14 +131,12 @@ pub(super) fn step(
         let place = place.map(|place| finder.whole_place(place));
         let phrase = place.as_ref().and_then(|place| place.phrase.as_ref());
         if let Some(known) = finder.identify(to, phrase) {
+            let (selectors, fingerprint) = known.with_texts(refer);
             step.observed.warnings.extend(known.warning);
-            let selectors = known.selectors.iter();
             step.to = Some(StepElement {
-                selectors: selectors
-                    .map(|selector| selector.with_texts(&mut change).to_string())
-                    .collect(),
-                fingerprint: Some(known.fingerprint.with_texts(refer)),
-                index: done.step.to,
+                selectors,
+                fingerprint: Some(fingerprint),
+                index: finder.state.element(to).and_then(|to| to.highlight_index),
             });
         }
     }

@@ -68,7 +68,7 @@ pub enum Marked<'a> {
 }
 
 /// What is going to be done, or could be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Proposal {
     /// The place of the action, from 0.
     pub ordinal: usize,
@@ -100,15 +100,10 @@ pub trait ParseObserver: Send {
     /// Is told what happens.
     fn hear(&mut self, event: &ParseEvent<'_>);
 
-    /// Decides what is done. Asked before anything is done, and before it is given up.
+    /// Decides what is done. Asked before anything is done, and before it is given up; who does not decide lets it go on.
     fn decide(&mut self, proposal: &Proposal) -> impl Future<Output = Choice> + Send {
         let _ = proposal;
         std::future::ready(Choice::Go)
-    }
-
-    /// Whether somebody decides: if not, it is never asked.
-    fn decides(&self) -> bool {
-        false
     }
 }
 

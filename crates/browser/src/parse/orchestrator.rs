@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_browser_steps::model::{
-    ActionKind, BrowserAction, ErrorInfo, Observed, OnFailure, ParseStatus, Severity, StepsFile,
-    TestStep, Translator, TranslatorChoice, step_id,
+    ActionKind, BrowserAction, ErrorInfo, OnFailure, ParseStatus, Severity, StepsFile, TestStep,
+    Translator, TranslatorChoice, step_id,
 };
 use cuecard_browser_steps::question::PreviousStep;
 use cuecard_page::dom::NodeId;
@@ -54,6 +54,26 @@ struct Understood {
     scene: Arc<PageState>,
     /// The index of the element on the page that was read.
     index: Option<u32>,
+    /// The page that was read, as text.
+    page: PageText,
+}
+
+impl Understood {
+    fn new(
+        translated: Translated,
+        translator: Translator,
+        scene: &Arc<PageState>,
+        page: PageText,
+    ) -> Self {
+        let target = translated.target.and_then(|id| scene.state.element(id));
+        Self {
+            index: target.and_then(|target| target.highlight_index),
+            translated,
+            translator,
+            scene: Arc::clone(scene),
+            page,
+        }
+    }
 }
 
 /// Parses a scenario on a stage. Without an interpreter the rules are alone.
@@ -72,18 +92,13 @@ pub async fn parse<S: Stage, I: Interpreter, A: ParseObserver>(
         audience,
         total: Deadline::after(Duration::from_millis(options.timeout_ms)),
         previous: None,
+        // Its status is partial until its end.
         file: StepsFile {
-            test_steps: Vec::new(),
-            // Until its end.
-            status: ParseStatus::Partial,
-            errors: Vec::new(),
-            extracted_content: None,
-            execution_time_ms: None,
             url: request.scenario.url.clone(),
-            observed: Observed::default(),
             options: request.options.clone(),
             variables: variables(request),
             secrets: request.secrets.clone(),
+            ..StepsFile::default()
         },
     };
     let ended_by = parse.run().await;
@@ -328,7 +343,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             assertion: most(options.assert_timeout_ms),
         };
         let looked = self.stage.look().await?;
-        let (understood, page) = self.understand(ordinal, action, &looked, limits).await?;
+        let understood = self.understand(ordinal, action, &looked, limits).await?;
         let words = told(&understood, self.finder(&understood.scene));
         self.audience.hear(&ParseEvent::Understood {
             ordinal,
@@ -372,8 +387,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
             step,
             intent: intent.as_ref(),
             translator: understood.translator,
-            cut: page.cut.as_ref().map(ToString::to_string),
-            page_text: page.text,
+            page: &understood.page,
             full_dom: self.request.full_dom.then(|| full_dom(&understood.scene)),
             outcome: &outcome,
             index: understood.index,
@@ -389,14 +403,14 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         Ok((Box::new(kept), outcome))
     }
 
-    /// What an action means: by the rules, else by a model, else by what a person says. Also the page as text.
+    /// What an action means: by the rules, else by a model, else by what a person says.
     async fn understand(
         &mut self,
         ordinal: usize,
         action: &BrowserAction,
         looked: &Arc<PageState>,
         limits: Limits,
-    ) -> Result<(Understood, PageText), Ended> {
+    ) -> Result<Understood, Ended> {
         let is_for_model = self.request.scenario.options.translator == TranslatorChoice::Model;
         let read = match read(&action.text, &self.request.values) {
             // A sentence that asks for two things is none, whoever reads it.
@@ -418,13 +432,9 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                 match found.await? {
                     (Ok(translated), scene) => {
                         let page = self.page_text(&scene, &action.text, true)?;
-                        let understood = Understood {
-                            index: index_of(&scene, translated.target),
-                            translated,
-                            translator: Translator::Rules,
-                            scene,
-                        };
-                        return self.agreed(ordinal, action, understood, page).await;
+                        let understood =
+                            Understood::new(translated, Translator::Rules, &scene, page);
+                        return self.agreed(ordinal, action, understood).await;
                     }
                     (Err(unclear), scene) => (unclear, scene),
                 }
@@ -446,8 +456,9 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         let answered = self.ask(action, &scene, &page, &candidates).await;
         match answered {
             Ok(answered) => {
-                let understood = self.found_again(answered, &scene).await?;
-                self.agreed(ordinal, action, understood, page).await
+                let understood = Understood::new(answered, Translator::Model, &scene, page);
+                let understood = self.found_again(understood).await?;
+                self.agreed(ordinal, action, understood).await
             }
             Err(failure) => {
                 self.given_up(ordinal, action, intent, failure, &candidates, &scene)
@@ -551,22 +562,13 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
     }
 
     /// The element of a model's answer on the page as it is by now: it may have changed while the model thought.
-    async fn found_again(
-        &mut self,
-        translated: Translated,
-        scene: &Arc<PageState>,
-    ) -> Result<Understood, Failure> {
-        let (target, to) = (translated.target, translated.to);
-        let mut understood = Understood {
-            index: index_of(scene, target),
-            translated,
-            translator: Translator::Model,
-            scene: Arc::clone(scene),
-        };
-        let Some(mut own) = target.and_then(|id| identity(self.finder(scene), id)) else {
+    async fn found_again(&mut self, mut understood: Understood) -> Result<Understood, Failure> {
+        let scene = Arc::clone(&understood.scene);
+        let Translated { target, to, .. } = understood.translated;
+        let Some(mut own) = target.and_then(|id| identity(self.finder(&scene), id)) else {
             return Ok(understood);
         };
-        let mut onto = to.and_then(|id| identity(self.finder(scene), id));
+        let mut onto = to.and_then(|id| identity(self.finder(&scene), id));
         // One look, however long the model took.
         let soon = Deadline::after(BEFORE_A_MODEL);
         let Some(now) = self.stage.look_again(soon).await? else {
@@ -582,7 +584,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                 Ok(understood)
             }
             _ => {
-                let words = target.map(|id| self.finder(scene).in_words(id));
+                let words = target.map(|id| self.finder(&scene).in_words(id));
                 let message = format!(
                     "{} existed when the model was asked, but no longer does",
                     words.unwrap_or_default()
@@ -592,30 +594,31 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         }
     }
 
-    /// Lets the person decide about what was understood, if there is one.
+    /// What a person decides, if there is one.
+    async fn decide(&mut self, proposal: Proposal) -> Result<Choice, Ended> {
+        match self.audience.decide(&proposal).await {
+            Choice::Skip => Err(Ended::Skipped),
+            Choice::Quit => Err(Ended::Quit),
+            choice => Ok(choice),
+        }
+    }
+
+    /// Lets a person decide about what was understood.
     async fn agreed(
         &mut self,
         ordinal: usize,
         action: &BrowserAction,
         understood: Understood,
-        page: PageText,
-    ) -> Result<(Understood, PageText), Ended> {
-        if !self.audience.decides() {
-            return Ok((understood, page));
-        }
+    ) -> Result<Understood, Ended> {
         let words = told(&understood, self.finder(&understood.scene));
-        let proposal = Proposal {
+        self.decide(Proposal {
             ordinal,
             action: action.text.clone(),
             understood: Some(words),
-            reason: None,
-            candidates: Vec::new(),
-        };
-        match self.audience.decide(&proposal).await {
-            Choice::Go | Choice::Pick(_) => Ok((understood, page)),
-            Choice::Skip => Err(Ended::Skipped),
-            Choice::Quit => Err(Ended::Quit),
-        }
+            ..Proposal::default()
+        })
+        .await?;
+        Ok(understood)
     }
 
     /// Nothing is clear enough to be done: unless a person picks one of the candidates, it fails.
@@ -627,39 +630,27 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
         failure: Failure,
         candidates: &[NodeId],
         scene: &Arc<PageState>,
-    ) -> Result<(Understood, PageText), Ended> {
-        if !self.audience.decides() {
-            return Err(failure.into());
-        }
+    ) -> Result<Understood, Ended> {
         let finder = self.finder(scene);
         let proposal = Proposal {
             ordinal,
             action: action.text.clone(),
-            understood: None,
             reason: Some(failure.message.clone()),
             candidates: candidates.iter().map(|&id| finder.in_words(id)).collect(),
+            ..Proposal::default()
         };
-        let choice = self.audience.decide(&proposal).await;
-        match (choice, intent) {
-            (Choice::Skip, _) => Err(Ended::Skipped),
-            (Choice::Quit, _) => Err(Ended::Quit),
+        match (self.decide(proposal).await?, intent) {
             (Choice::Pick(place), Some(intent))
                 if place < candidates.len() && intent.to.is_none() =>
             {
-                let target = Some(candidates[place]);
-                let page = self.page_text(scene, &action.text, true)?;
-                let understood = Understood {
-                    translated: Translated {
-                        step: intent.step,
-                        target,
-                        to: None,
-                        intent: None,
-                    },
-                    translator: Translator::Rules,
-                    index: index_of(scene, target),
-                    scene: Arc::clone(scene),
+                let translated = Translated {
+                    step: intent.step,
+                    target: Some(candidates[place]),
+                    to: None,
+                    intent: None,
                 };
-                Ok((understood, page))
+                let page = self.page_text(scene, &action.text, true)?;
+                Ok(Understood::new(translated, Translator::Rules, scene, page))
             }
             _ => Err(failure.into()),
         }
@@ -731,10 +722,6 @@ fn identity(finder: Finder<'_>, id: NodeId) -> Option<ByIdentity> {
         selectors: known.selectors,
         fingerprint: known.fingerprint,
     })
-}
-
-fn index_of(scene: &PageState, target: Option<NodeId>) -> Option<u32> {
-    scene.state.element(target?)?.highlight_index
 }
 
 /// What is done, in words.

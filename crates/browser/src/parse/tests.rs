@@ -111,8 +111,7 @@ impl Interpreter for Told {
             }
             Ok(index) => {
                 let (target, _) = question.finder.state.by_index(index).expect("it is there");
-                let mut step = IntermediateStep::new(ActionKind::Click, "click it");
-                step.target = Some(index);
+                let step = IntermediateStep::new(ActionKind::Click, "click it");
                 match question.candidates.is_empty() || question.candidates.contains(&target) {
                     true => Answer::Act {
                         step: Box::new(step),
@@ -451,9 +450,6 @@ async fn a_person_decides_what_is_done() {
         async fn decide(&mut self, proposal: &Proposal) -> Choice {
             self.1.push(proposal.clone());
             self.0.remove(0)
-        }
-        fn decides(&self) -> bool {
-            true
         }
     }
     let twins = &[

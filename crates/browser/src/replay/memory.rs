@@ -215,18 +215,15 @@ impl Memory {
     ) -> Option<HealedStep> {
         let refer = |text: &str| values.with_references(text);
         let known = finder.identify_again(target, self.fingerprint.as_ref()?)?;
+        let (selectors, fingerprint) = known.with_texts(refer);
         Some(HealedStep {
             place,
             is_destination: self.is_destination,
             id: step.id.clone(),
             description: step.description.clone(),
             reason: refer(check),
-            selectors: known
-                .selectors
-                .iter()
-                .map(|selector| selector.with_texts(&mut |text| refer(text)).to_string())
-                .collect(),
-            fingerprint: known.fingerprint.with_texts(refer),
+            selectors,
+            fingerprint,
             index: finder.state.element(target)?.highlight_index,
         })
     }

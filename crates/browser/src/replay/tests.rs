@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cuecard_browser_steps::model::{
-    ActionKind, AssertKind, BrowserAssertion, Observed, OnFailure, StepElement,
+    ActionKind, AssertKind, BrowserAssertion, OnFailure, StepElement,
 };
 use cuecard_page::dom::DomProcessor;
 use cuecard_page::selector::Finder;
@@ -182,14 +182,9 @@ fn file(test_steps: Vec<TestStep>) -> StepsFile {
     StepsFile {
         test_steps,
         status: ParseStatus::Success,
-        errors: Vec::new(),
-        extracted_content: None,
-        execution_time_ms: None,
         url: URL.to_owned(),
-        observed: Observed::default(),
         options: json!({}),
-        variables: serde_json::Map::new(),
-        secrets: Vec::new(),
+        ..StepsFile::default()
     }
 }
 

@@ -5,11 +5,11 @@ mod values;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use cuecard_browser_steps::model as file;
 
-pub use values::{Bound, Declared, Missing, bind};
+pub use super::options::Program;
+pub use values::{Bound, Missing, bind};
 
 #[cfg(feature = "browser")]
 use super::BrowserBridge;
@@ -23,25 +23,6 @@ use cuecard_runtime::browsers::Mode;
 use cuecard_runtime::policy::Policy;
 #[cfg(not(feature = "browser"))]
 use cuecard_source::diagnostic::codes::BROWSER_UNAVAILABLE;
-
-/// What the user says about the browser itself.
-#[derive(Debug, Clone, Default)]
-pub struct Program {
-    /// The browser to start.
-    pub browser: Option<PathBuf>,
-    /// The address of a running browser to use instead.
-    pub devtools_address: Option<String>,
-    /// Whether it has a window.
-    pub is_headed: bool,
-    /// How long each call waits before it is made, to watch.
-    pub slow_motion: Option<Duration>,
-    /// The part of pages that is looked at, a CSS selector.
-    pub page_root: Option<String>,
-    /// The folder that videos of all tabs are written into.
-    pub videos: Option<PathBuf>,
-    /// The file that Playwright's own trace is written into.
-    pub playwright_trace: Option<PathBuf>,
-}
 
 /// A folder for what nobody keeps, such as downloads on the way to somewhere. It goes with its owner.
 #[derive(Debug)]
@@ -95,7 +76,7 @@ impl Session<'_> {
     /// When a program is missing or doesn't start: what was looked for, and the command that brings it.
     #[cfg(feature = "browser")]
     pub async fn start(self) -> Result<LiveStage, Failure> {
-        let program = self.program;
+        let program = &self.program;
         if program.is_headed && !has_display(self.environment) {
             return Err(no_display("neither DISPLAY nor WAYLAND_DISPLAY is set"));
         }
@@ -111,12 +92,8 @@ impl Session<'_> {
         })?;
         let mut options = BrowserOptions::new(tools, self.downloads);
         options.page = self.options.clone();
-        options.is_headed = program.is_headed;
-        options.slow_motion = program.slow_motion;
-        options.devtools_address = program.devtools_address;
         options.policy = Some(Arc::clone(&self.policy));
-        options.videos = program.videos;
-        options.playwright_trace = program.playwright_trace;
+        options.program = self.program;
         let mut values = self.values;
         if let Some(storage) = self.storage {
             for secret in &storage.secrets {
@@ -131,7 +108,7 @@ impl Session<'_> {
             root: self.root,
             capture: CaptureOptions {
                 test_id_attribute: self.options.test_id_attribute.clone(),
-                root: program.page_root,
+                root: options.program.page_root,
             },
         };
         Ok(LiveStage::new(bridge, settings))

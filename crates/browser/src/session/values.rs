@@ -1,22 +1,11 @@
 //! Binds the variables and secrets of a file: what it says, then what the user gave, the later the stronger.
 
-use cuecard_browser_steps::format::references;
+use cuecard_browser_steps::format::Declared;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_source::value::{Json, as_text, is_credential};
+use cuecard_source::value::{as_text, is_credential};
 use cuecard_tool_call::script::{Given, short_secret};
 
 use crate::stage::Values;
-
-/// What a file says about its variables.
-#[derive(Debug, Clone)]
-pub struct Declared<'a> {
-    /// Names with their defaults; none where a value must be given.
-    pub variables: Vec<(&'a str, Option<&'a Json>)>,
-    /// Names whose values are never shown.
-    pub secrets: &'a [String],
-    /// The texts in which references stand.
-    pub texts: Vec<&'a str>,
-}
 
 /// What becomes of a secret that a text refers to and that nobody gave.
 pub enum Missing<'a> {
@@ -48,17 +37,8 @@ pub fn bind(
     mut missing: Missing<'_>,
 ) -> Bound {
     let mut diagnostics = Vec::new();
-    let is_declared = |name: &str| {
-        declared.variables.iter().any(|(known, _)| *known == name)
-            || declared.secrets.iter().any(|secret| secret == name)
-    };
-    let refers = |name: &str| {
-        declared
-            .texts
-            .iter()
-            .any(|text| references(text).contains(&name))
-    };
-    let is_known = |name: &str| is_declared(name) || refers(name);
+    let is_known =
+        |name: &str| declared.names().any(|known| known == name) || declared.refers(name);
     let (marked, unknown_secrets): (Vec<String>, Vec<String>) =
         marked.iter().cloned().partition(|name| is_known(name));
     // Other scenarios of a suite may have them.
@@ -99,7 +79,7 @@ pub fn bind(
             }
             continue;
         }
-        if !refers(name) {
+        if !declared.refers(name) {
             continue;
         }
         match &mut missing {
@@ -132,16 +112,11 @@ pub fn bind(
 }
 
 fn unknown(name: &str, declared: &Declared<'_>) -> Diagnostic {
-    let known = declared
-        .variables
-        .iter()
-        .map(|(name, _)| *name)
-        .chain(declared.secrets.iter().map(String::as_str));
     let error = Diagnostic::error(
         codes::VARIABLE_UNKNOWN,
         format!("the scenario has no variable `{name}`"),
     );
-    match did_you_mean(name, known) {
+    match did_you_mean(name, declared.names()) {
         Some(proposal) => error.with_help(format!("did you mean `{proposal}`?")),
         None => error,
     }
@@ -149,9 +124,18 @@ fn unknown(name: &str, declared: &Declared<'_>) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
+    use cuecard_browser_steps::format::ReferringText;
     use serde_json::json;
 
     use super::*;
+
+    fn text(text: &str) -> Vec<ReferringText<'_>> {
+        vec![ReferringText {
+            text,
+            span: None,
+            pointer: "/url".to_owned(),
+        }]
+    }
 
     fn given(name: &str, value: &str, secret: bool) -> Given {
         Given {
@@ -176,7 +160,7 @@ mod tests {
                 ("API_TOKEN", Some(&token)),
             ],
             secrets: &["PIN".to_owned()],
-            texts: vec!["{{CODE}} {{NO}}"],
+            texts: text("{{CODE}} {{NO}}"),
         };
         let bound = bind(
             &declared,
@@ -213,7 +197,7 @@ mod tests {
         let declared = Declared {
             variables: Vec::new(),
             secrets: &secrets,
-            texts: vec!["enter {{PIN}}"],
+            texts: text("enter {{PIN}}"),
         };
         let bound = |missing| bind(&declared, &[], &[], missing);
         let mut ask = |name: &str| Ok(format!("{name}-482913"));

@@ -1,7 +1,7 @@
 //! What a browser file would do, as `check` and `play --dry-run` show it.
 
 use crate::output::counted;
-use cuecard_browser::model::{NamedModel, Place};
+use cuecard_browser::model::{ModelSettings, Place};
 use cuecard_runner::check::{AskedModel, BrowserPlan};
 use cuecard_source::value::printable;
 use serde_json::{Value as Json, json};
@@ -71,7 +71,7 @@ pub(crate) fn document(plan: &BrowserPlan) -> Json {
         AskedModel::Unasked | AskedModel::Unnamed => Json::Null,
         AskedModel::Named(model) => json!({
             "provider": model.kind.as_str(),
-            "model": model.name,
+            "model": model.model,
             "url": model.provider.to_string(),
             "from": match model.place {
                 Place::File => "options.llm.baseUrl",
@@ -92,7 +92,7 @@ pub(crate) fn document(plan: &BrowserPlan) -> Json {
 }
 
 /// Which model is asked and where, and what decides that.
-fn told(model: &NamedModel) -> [String; 2] {
+fn told(model: &ModelSettings) -> [String; 2] {
     let place = match model.place {
         Place::Usual(variable) => format!("{variable} is not set"),
         place => format!("the URL comes from {}", place.words()),
@@ -101,7 +101,7 @@ fn told(model: &NamedModel) -> [String; 2] {
         Some(variable) => format!("the key from {}", printable(variable)),
         None => "no key, because `options.llm.apiKeyEnv` is not set".to_owned(),
     };
-    let name = printable(&model.name);
+    let name = printable(&model.model);
     let (api, url) = (model.kind.as_str(), &model.provider);
     [
         format!("{name} over {api} at {url}"),

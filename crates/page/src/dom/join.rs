@@ -1,9 +1,9 @@
 //! Makes one capture of the texts that the walk returned.
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::state::{Happened, HopKind, TabInfo};
-use cuecard_source::value::Json;
 
 /// What the walk returned for one document.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct CapturedDocument {
 }
 
 /// The element that a document is in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// The place of the document that holds the element, in the list of documents.
     pub document: usize,
@@ -33,17 +33,7 @@ pub fn join(
     happened: &Happened,
     warnings: &[String],
 ) -> String {
-    let owners: Vec<Json> = documents
-        .iter()
-        .map(|document| match &document.owner {
-            None => Json::Null,
-            Some(owner) => json!({
-                "document": owner.document,
-                "path": owner.path,
-                "kind": owner.kind.as_str(),
-            }),
-        })
-        .collect();
+    let owners: Vec<&Option<Owner>> = documents.iter().map(|document| &document.owner).collect();
     let head = json!({
         "version": super::wire::VERSION,
         "tabs": tabs,

@@ -52,7 +52,8 @@ mod novelty;
 mod processor;
 mod secrets;
 mod state;
-pub mod testing;
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod wire;

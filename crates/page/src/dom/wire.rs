@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::attributes;
-use super::state::{Evidence, Happened, HopKind, Rect, SelectOption, TabInfo, TopBasis};
+use super::join::Owner;
+use super::state::{Evidence, Happened, Rect, SelectOption, TabInfo, TopBasis};
 
 /// What this release reads.
 pub(super) const VERSION: u32 = 1;
@@ -21,13 +22,6 @@ pub(super) struct Capture {
     #[serde(default)]
     pub warnings: Vec<String>,
     pub documents: Vec<Document>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Owner {
-    pub document: usize,
-    pub path: Vec<String>,
-    pub kind: HopKind,
 }
 
 #[derive(Deserialize)]

@@ -28,6 +28,15 @@ pub struct Identification {
     pub warning: Option<String>,
 }
 
+impl Identification {
+    /// Its selectors as they are written, and its fingerprint, with every text of the page changed.
+    pub fn with_texts(&self, change: impl Fn(&str) -> String) -> (Vec<String>, Fingerprint) {
+        let selectors = self.selectors.iter();
+        let selectors = selectors.map(|one| one.with_texts(&mut |text| change(text)).to_string());
+        (selectors.collect(), self.fingerprint.with_texts(&change))
+    }
+}
+
 impl Fingerprint {
     /// Whether an element is of the kind. Buttons are one kind whatever their tag, and what takes a file is often hidden
     /// behind a button.

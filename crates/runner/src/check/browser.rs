@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cuecard_browser::model::NamedModel;
-use cuecard_browser_steps::format::{self as browser, BrowserEffects, check_variables};
+use cuecard_browser::model::ModelSettings;
+use cuecard_browser_steps::format::{self as browser, BrowserEffects, Declared};
 use cuecard_browser_steps::model::{BrowserScenario, StepsFile, TranslatorChoice};
 use cuecard_page::sentences::{Understanding, nearest_form, understand};
 use cuecard_source::SourceFile;
@@ -26,7 +26,7 @@ pub enum AskedModel {
     /// Nobody, since none is named.
     Unnamed,
     /// This one.
-    Named(Box<NamedModel>),
+    Named(Box<ModelSettings>),
 }
 
 /// Reads a browser script: what it would do, unless it can't be read, and what is wrong with it.
@@ -37,7 +37,7 @@ pub(super) fn scenario(
     let reading = browser::read(source);
     let mut diagnostics = reading.diagnostics;
     let plan = reading.scenario.map(|scenario| {
-        diagnostics.extend(check_variables(&scenario, &[], false));
+        diagnostics.extend(Declared::of_scenario(&scenario).check(source, &[], false));
         let model = model(&scenario, environment).unwrap_or_else(|found| {
             diagnostics.push(found);
             AskedModel::Unasked
@@ -103,7 +103,7 @@ fn model(
     if scenario.options.translator == TranslatorChoice::Rules {
         return Ok(AskedModel::Unasked);
     }
-    let named = NamedModel::find(None, &scenario.options, environment)?;
+    let named = ModelSettings::find(None, &scenario.options, environment)?;
     Ok(named.map_or(AskedModel::Unnamed, |named| {
         AskedModel::Named(Box::new(named))
     }))

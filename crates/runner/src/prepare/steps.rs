@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use cuecard_browser::replay::{Memories, Replay, memories};
-use cuecard_browser::session::{Declared, Missing, bind};
+use cuecard_browser::session::{Missing, bind};
 use cuecard_browser::stage::Values;
 use cuecard_browser::storage_state::StorageFile;
-use cuecard_browser_steps::format::{check_steps_variables, read_steps};
+use cuecard_browser_steps::format::{Declared, read_steps};
 use cuecard_browser_steps::model::{BrowserOptions, ParseStatus, StepsFile};
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_source::SourceFile;
@@ -83,9 +83,10 @@ pub fn prepare_steps(source: SourceFile, asked: StepsRequest<'_>) -> Result<Prep
     if let Some(timeout) = asked.timeout {
         options.action_timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     }
-    let bound = bind(&declared(&steps), asked.given, asked.secrets, asked.missing);
+    let declared = Declared::of_steps(&steps, &source);
+    let bound = bind(&declared, asked.given, asked.secrets, asked.missing);
     findings.take(bound.diagnostics);
-    findings.take(check_steps_variables(&steps, &source, &bound.names));
+    findings.take(declared.check(&source, &bound.names, true));
     let values = bound.values;
     let memories = memories(&steps, &values)
         .map_err(|errors| findings.take(errors))
@@ -135,23 +136,6 @@ impl PreparedSteps {
             keeps_each: false,
             run_dir,
         }
-    }
-}
-
-/// What steps declare, and where they refer to it.
-fn declared(steps: &StepsFile) -> Declared<'_> {
-    let texts = steps.test_steps.iter().flat_map(|step| {
-        let value = step.value.as_ref().and_then(serde_json::Value::as_str);
-        value.into_iter().chain(step.url.as_deref())
-    });
-    Declared {
-        variables: steps
-            .variables
-            .iter()
-            .map(|(name, value)| (name.as_str(), (!value.is_null()).then_some(value)))
-            .collect(),
-        secrets: &steps.secrets,
-        texts: std::iter::once(steps.url.as_str()).chain(texts).collect(),
     }
 }
 

@@ -52,11 +52,8 @@ pub fn browser(text: &str) {
         let reading = cuecard_browser_steps::format::read(&SourceFile::new(name, text));
         assert_read_or_refused(reading.scenario.as_ref(), &reading.diagnostics);
         if let Some(scenario) = &reading.scenario {
-            assert_can_be_shown(&cuecard_browser_steps::format::check_variables(
-                scenario,
-                &[],
-                true,
-            ));
+            let declared = cuecard_browser_steps::format::Declared::of_scenario(scenario);
+            assert_can_be_shown(&declared.check(&scenario.source, &[], true));
             cuecard_browser_steps::format::effects(scenario);
         }
     }

@@ -89,6 +89,32 @@ pub(super) struct PromptLine {
     pub(super) page: String,
 }
 
+impl ReplyLine {
+    /// What is kept of a reply, without secrets.
+    pub(super) fn of(
+        key: String,
+        model: &ModelIdentity,
+        prompt: &Prompt,
+        earlier: &[String],
+        reply: &Reply,
+        secrets: &Redactor,
+    ) -> Self {
+        let clean = |text: &str| secrets.text_with(text, MASK).into_owned();
+        let mut reply = reply.clone();
+        reply.text = clean(&reply.text);
+        for call in &mut reply.calls {
+            secrets.json_by(&mut call.arguments, &|_| MASK.to_owned());
+        }
+        Self {
+            key,
+            model: model.clone(),
+            prompt: PromptLine::of(prompt, secrets),
+            earlier: earlier.iter().map(|text| clean(text)).collect(),
+            reply,
+        }
+    }
+}
+
 impl PromptLine {
     pub(super) fn of(prompt: &Prompt, secrets: &Redactor) -> Self {
         let clean = |text: &str| secrets.text_with(text, MASK).into_owned();
@@ -97,6 +123,16 @@ impl PromptLine {
             previous: clean(&prompt.previous),
             page: clean(&prompt.page),
         }
+    }
+
+    /// All of it, line by line.
+    pub(super) fn lines(&self) -> String {
+        let Self {
+            action,
+            previous,
+            page,
+        } = self;
+        format!("sentence: {action}\n{previous}\n{page}")
     }
 }
 
@@ -121,32 +157,4 @@ pub fn cassette_schema() -> Json {
         description,
         schema_of::<Line>(),
     )
-}
-
-/// Takes secrets out of the texts of a value that is written. Keys stay as they are.
-pub(super) fn masked<T: Serialize + for<'a> Deserialize<'a>>(value: T, secrets: &Redactor) -> T {
-    if secrets.is_empty() {
-        return value;
-    }
-    let Ok(mut json) = serde_json::to_value(&value) else {
-        return value;
-    };
-    mask_texts(&mut json, secrets);
-    serde_json::from_value(json).unwrap_or(value)
-}
-
-/// Takes secrets out of the texts of a JSON value, not out of its keys.
-fn mask_texts(json: &mut Json, secrets: &Redactor) {
-    match json {
-        Json::String(text) => {
-            if let std::borrow::Cow::Owned(masked) = secrets.text_with(text, MASK) {
-                *text = masked;
-            }
-        }
-        Json::Array(items) => items.iter_mut().for_each(|item| mask_texts(item, secrets)),
-        Json::Object(members) => members
-            .values_mut()
-            .for_each(|member| mask_texts(member, secrets)),
-        Json::Null | Json::Bool(_) | Json::Number(_) => {}
-    }
 }

@@ -26,11 +26,10 @@ pub(super) fn miss(
     earlier: &[String],
 ) -> Failure {
     let path = path.display();
-    let nearest = nearest(tape, prompt);
-    let message = match nearest {
+    let message = match nearest(tape, prompt) {
         None => format!("`{path}` has no model replies"),
         Some(line) => {
-            let what = differences(line, model, prompt, earlier);
+            let what = difference(line, model, prompt, earlier);
             format!("no recorded reply in `{path}` matches; {what}")
         }
     };
@@ -39,94 +38,51 @@ pub(super) fn miss(
 }
 
 /// The recorded prompt that is most like this one: with the same sentence and the same step before it if there is
-/// one, and among these with the page that has most lines in common.
+/// one, and among these with the page that has most lines in common; of equal ones the last.
 fn nearest<'t>(tape: &'t Tape, prompt: &PromptLine) -> Option<&'t ReplyLine> {
-    let mut lines: Vec<(u8, &ReplyLine)> = tape
-        .order
-        .iter()
-        .filter_map(|key| tape.replies.get(key))
-        .map(|line| {
-            let has_action = line.prompt.action == prompt.action;
-            let has_previous = line.prompt.previous == prompt.previous;
-            (2 * u8::from(has_action) + u8::from(has_previous), line)
-        })
-        .collect();
-    let best = lines.iter().map(|(score, _)| *score).max()?;
-    lines.retain(|(score, _)| *score == best);
+    let same = |line: &ReplyLine| {
+        let has_action = line.prompt.action == prompt.action;
+        (has_action, line.prompt.previous == prompt.previous)
+    };
+    let best = tape.replies.iter().map(same).max()?;
     let alike = |line: &ReplyLine| {
         let (old, new) = (&line.prompt, prompt);
         let words = likeness(old.action.split_whitespace(), new.action.split_whitespace());
         likeness(old.page.lines(), new.page.lines()) + words
     };
-    let compared = lines.into_iter().rev().take(COMPARED);
+    let compared = tape.replies.iter().rev().filter(|line| same(line) == best);
+    let compared = compared.take(COMPARED).collect::<Vec<_>>();
     compared
-        .map(|(_, line)| (alike(line), line))
-        .fold(
-            None,
-            |best: Option<(f32, &ReplyLine)>, (score, line)| match best {
-                Some((known, _)) if known >= score => best,
-                _ => Some((score, line)),
-            },
-        )
-        .map(|(_, line)| line)
+        .into_iter()
+        .rev()
+        .max_by(|one, other| alike(one).total_cmp(&alike(other)))
 }
 
-/// In what a prompt differs from a recorded one; the first line goes on from "it has no reply for this;".
-fn differences(
+/// In what a prompt differs from a recorded one; the first line goes on from "no recorded reply matches;".
+fn difference(
     line: &ReplyLine,
     model: &ModelIdentity,
     prompt: &PromptLine,
     earlier: &[String],
 ) -> String {
-    let mut lines = Vec::new();
-    let mut what = Vec::new();
-    for (name, recorded, now) in [
-        ("sentence", &line.prompt.action, &prompt.action),
-        ("step before", &line.prompt.previous, &prompt.previous),
-    ] {
-        if recorded != now {
-            what.push(name);
-            lines.push(format!("- {}", shortened(recorded)));
-            lines.push(format!("+ {}", shortened(now)));
+    let lines = different(&line.prompt.lines(), &prompt.lines());
+    let mut what = match (*model == line.model, lines.is_empty()) {
+        (false, _) => format!("it was recorded with {}, and this is {model}", line.model),
+        (true, false) => "the nearest differs".to_owned(),
+        (true, true) if line.earlier == earlier => {
+            "it was recorded by another release with a different prompt".to_owned()
         }
+        (true, true) => "the recorded conversation took a different path".to_owned(),
+    };
+    for line in lines {
+        what.push('\n');
+        what.push_str(&line);
     }
-    if line.prompt.page != prompt.page {
-        what.push("page");
-        lines.extend(page_difference(&line.prompt.page, &prompt.page));
-    }
-    if *model != line.model {
-        return match what.is_empty() {
-            true => format!("it was recorded with {}, and this is {model}", line.model),
-            false => format!(
-                "it was recorded with {}, and this is {model}; the nearest differs in the {} too\n{}",
-                line.model,
-                list(&what),
-                lines.join("\n")
-            ),
-        };
-    }
-    match (what.is_empty(), line.earlier == earlier) {
-        (true, false) => "the recorded conversation took a different path".to_owned(),
-        (true, true) => "it was recorded by another release with a different prompt".to_owned(),
-        (false, _) => format!(
-            "the nearest differs in the {}\n{}",
-            list(&what),
-            lines.join("\n")
-        ),
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn list(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
+    what
 }
 
 /// The lines that differ, with a line around each place.
-fn page_difference(recorded: &str, now: &str) -> Vec<String> {
+fn different(recorded: &str, now: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut more = 0;
     for (index, group) in different_lines(recorded, now, AROUND).iter().enumerate() {
@@ -135,7 +91,10 @@ fn page_difference(recorded: &str, now: &str) -> Vec<String> {
         }
         for DifferentLine { sign, line } in group {
             match lines.len() < SHOWN_LINES {
-                true => lines.push(format!("{sign} {}", shortened(line))),
+                true => {
+                    let line = cut(line.trim_end(), SHOWN_CHARACTERS);
+                    lines.push(format!("{sign} {line}"));
+                }
                 false => more += usize::from(*sign != ' '),
             }
         }
@@ -144,8 +103,4 @@ fn page_difference(recorded: &str, now: &str) -> Vec<String> {
         lines.push(format!("  … and {more} more lines"));
     }
     lines
-}
-
-fn shortened(line: &str) -> String {
-    cut(line.trim_end(), SHOWN_CHARACTERS).into_owned()
 }

@@ -22,7 +22,7 @@ use super::reply::Reply;
 use crate::stage::Failure;
 use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_workspace::files;
-use line::{Line, PromptLine, ReplyLine, VERSION, masked};
+use line::{Line, PromptLine, ReplyLine, VERSION};
 use tape::Tape;
 
 pub use line::{ModelIdentity, cassette_schema};
@@ -115,8 +115,8 @@ impl Cassette {
     /// The model that gave its last reply.
     pub fn identity(&self) -> Option<ModelIdentity> {
         let inner = self.inner();
-        let last = inner.tape.order.last()?;
-        Some(inner.tape.replies.get(last)?.model.clone())
+        let last = inner.tape.replies.last()?;
+        Some(last.model.clone())
     }
 
     /// Whether who is not in it may be asked.
@@ -127,7 +127,7 @@ impl Cassette {
     /// The reply with a key.
     pub(super) fn reply(&self, key: &str) -> Option<Reply> {
         let mut inner = self.inner();
-        let reply = inner.tape.replies.get(key)?.reply.clone();
+        let reply = inner.tape.reply(key)?.reply.clone();
         inner.used.insert(key.to_owned());
         Some(reply)
     }
@@ -142,17 +142,10 @@ impl Cassette {
         reply: &Reply,
     ) {
         let mut inner = self.inner();
-        let line = ReplyLine {
-            key: key.clone(),
-            model: model.clone(),
-            prompt: PromptLine::of(prompt, &inner.secrets),
-            earlier: masked(earlier, &inner.secrets),
-            reply: masked(reply.clone(), &inner.secrets),
-        };
+        let line = ReplyLine::of(key, model, prompt, &earlier, reply, &inner.secrets);
         inner.add(&Line::Reply(Box::new(line.clone())));
-        inner.used.insert(key.clone());
-        inner.tape.order.push(key.clone());
-        inner.tape.replies.insert(key, line);
+        inner.used.insert(line.key.clone());
+        inner.tape.replies.push(line);
     }
 
     /// The error of a prompt that is not in it.
@@ -229,12 +222,12 @@ impl Inner {
     fn rewrite(&self) -> Result<(), Diagnostic> {
         let version = VERSION.to_owned();
         let mut kept = Line::Cassette { version }.text();
-        let mut seen = HashSet::new();
-        for key in &self.tape.order {
-            if let Some(reply) = self.tape.replies.get(key)
-                && self.used.contains(key)
-                && seen.insert(key)
-            {
+        for reply in &self.tape.replies {
+            let is_last = self
+                .tape
+                .reply(&reply.key)
+                .is_some_and(|last| std::ptr::eq(last, reply));
+            if is_last && self.used.contains(&reply.key) {
                 kept.push_str(&Line::Reply(Box::new(reply.clone())).text());
             }
         }

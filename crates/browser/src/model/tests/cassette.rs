@@ -105,9 +105,9 @@ async fn a_miss_names_the_nearest_and_what_differs() {
     assert_eq!(
         error.message,
         format!(
-            "no recorded reply in `{name}` matches; the nearest differs in the sentence\n\
-             - delete the first thing\n\
-             + delete the last thing"
+            "no recorded reply in `{name}` matches; the nearest differs\n\
+             - sentence: delete the first thing\n\
+             + sentence: delete the last thing\n  previous: none"
         )
     );
     assert!(error.help.expect("a way out").contains("--record"));
@@ -122,7 +122,7 @@ async fn a_miss_names_the_nearest_and_what_differs() {
         .await
         .expect_err("it is not recorded");
     assert!(
-        error.message.contains("differs in the page\n")
+        error.message.contains("the nearest differs\n")
             && error
                 .message
                 .contains("\n- [0] textbox \"E-mail\" type=email\n")

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use cuecard_browser::model::{
-    Cassette, CassetteMode, HttpModelClient, ModelInterpreter, ModelSettings, NamedModel, variable,
+    Cassette, CassetteMode, HttpModelClient, ModelInterpreter, ModelSettings,
 };
 use cuecard_browser_steps::model::{BrowserOptions, TranslatorChoice};
 use cuecard_runner::timeline::is_ci;
@@ -96,18 +96,11 @@ fn settings(
     options: &BrowserOptions,
     environment: &[(OsString, OsString)],
 ) -> Result<Option<ModelSettings>, Diagnostic> {
-    let environment = text_environment(environment);
-    let Some(named) = NamedModel::find(args.model.as_deref(), options, &environment)? else {
-        return Ok(None);
-    };
-    let mut settings = ModelSettings::new(named.kind, named.name, named.provider);
-    settings.key = named
-        .key_variable
-        .as_deref()
-        .and_then(|name| variable(&environment, name))
-        .map(str::to_owned);
-    settings.key_variable = named.key_variable;
-    Ok(Some(settings))
+    ModelSettings::find(
+        args.model.as_deref(),
+        options,
+        &text_environment(environment),
+    )
 }
 
 #[cfg(test)]

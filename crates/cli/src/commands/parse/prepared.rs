@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use cuecard_browser::session::{Declared, Missing, bind};
+use cuecard_browser::session::{Missing, bind};
 use cuecard_browser::stage::Values;
 use cuecard_browser::storage_state::StorageFile;
-use cuecard_browser_steps::format::{check_variables, read};
+use cuecard_browser_steps::format::{Declared, read};
 use cuecard_browser_steps::model::BrowserScenario;
 use cuecard_runtime::policy::Policy;
 use cuecard_runtime::text_file::folder_of;
@@ -69,14 +69,15 @@ pub(super) fn prepared(
     let variables = inputs::variables_of(&args.variables, environment);
     found.extend(variables.diagnostics);
     let mut ask = |name: &str| inputs::secret(name, environment);
+    let declared = Declared::of_scenario(&scenario);
     let resolved = bind(
-        &declared(&scenario),
+        &declared,
         &variables.given,
         &args.variables.secrets,
         Missing::Ask(&mut ask),
     );
     found.extend(resolved.diagnostics);
-    found.extend(check_variables(&scenario, &resolved.names, true));
+    found.extend(declared.check(&source, &resolved.names, true));
     found.extend(browser_stage::check(
         &args.browser,
         !resolved.secrets.is_empty(),
@@ -110,20 +111,6 @@ pub(super) fn prepared(
             .collect(),
         scenario,
     })
-}
-
-fn declared(scenario: &BrowserScenario) -> Declared<'_> {
-    Declared {
-        variables: scenario
-            .variables
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_ref()))
-            .collect(),
-        secrets: &scenario.secrets,
-        texts: std::iter::once(scenario.url.as_str())
-            .chain(scenario.actions.iter().map(|action| action.text.as_str()))
-            .collect(),
-    }
 }
 
 /// `options` as they stand in the file.

@@ -274,6 +274,9 @@ impl ParseObserver for Terminal {
     }
 
     async fn decide(&mut self, proposal: &Proposal) -> Choice {
+        if !self.asks {
+            return Choice::Go;
+        }
         let style = self.style;
         stderr_line(&format!(
             "  {:>3} {}",
@@ -310,10 +313,6 @@ impl ParseObserver for Terminal {
                 return choice;
             }
         }
-    }
-
-    fn decides(&self) -> bool {
-        self.asks
     }
 }
 

@@ -61,12 +61,12 @@ fn record_and_play(model: &str) {
     assert_eq!(error["code"], "B-cassette_miss", "{error}");
     let message = error["message"].as_str().expect("a message");
     assert!(
-        message.contains("the nearest differs in the sentence\n- let me in\n+ let me get in"),
+        message.contains("the nearest differs\n- sentence: let me in\n+ sentence: let me get in"),
         "{message}"
     );
     assert_eq!(result["status"], "partial");
     assert!(
-        missed.stderr.contains("+ let me get in"),
+        missed.stderr.contains("+ sentence: let me get in"),
         "{}",
         missed.stderr
     );
