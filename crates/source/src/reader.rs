@@ -210,16 +210,17 @@ impl<'a> Reader<'a> {
     /// As [`Self::part`], of the text that is written under `span`.
     pub fn part_of(&self, text: &str, span: Span, range: Range<usize>) -> Span {
         let written = self.source.slice(span);
-        if !self.is_yaml && serde_json::from_str::<String>(written).is_ok_and(|it| it == text) {
-            return string_span(self.source.text(), span, range);
+        // Nothing but quotes may stand around it.
+        let is_whole = |before: &usize| *before <= 1 && written.len() - text.len() == before * 2;
+        if let Some(before) = written.find(text).filter(is_whole) {
+            let start = span.start as usize + before;
+            return Span::new(start + range.start, start + range.end);
         }
-        let before = match written.find(text) {
-            // Nothing but quotes may stand around it.
-            Some(before) if before <= 1 && written.len() - text.len() == before * 2 => before,
-            _ => return span,
-        };
-        let start = span.start as usize + before;
-        Span::new(start + range.start, start + range.end)
+        let is_written = || serde_json::from_str::<String>(written).is_ok_and(|it| it == text);
+        match !self.is_yaml && is_written() {
+            true => string_span(self.source.text(), span, range),
+            false => span,
+        }
     }
 
     /// Reports an error and gives it back for more words.

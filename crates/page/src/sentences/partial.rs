@@ -2,13 +2,14 @@
 //! is, or in one text of what it stands in. What it means is then said in full.
 
 use super::assertion::{JOINTS, is_claim};
+use super::forms::{Verb, take_verb};
 use super::partial_words::{
     are_alike, is_item_noun, is_part_noun, is_silent, noun_of, plain_words,
 };
 use super::phrase::{Phrase, RoleWord, Within};
 use super::resolve::is_in;
 use super::sentence::{Sentence, Token, TokenKind, denies};
-use super::verbs::{LIMITS, Verb, is_check_of_claim, take_verb, without_fillers};
+use super::verbs::{LIMITS, is_check_of_claim, without_fillers};
 use super::{Intent, Pool};
 use crate::containers::{ContainedText, Place, item_kind};
 use crate::dom::{DomElement, NodeId};

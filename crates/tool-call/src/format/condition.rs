@@ -245,7 +245,11 @@ impl<'p> Parser<'p, '_> {
         let Cursor { text, at: start } = self.cursor;
         let end = match placeholder(text, start) {
             Ok((_, end)) => Some(end),
-            Err(_) => text[start..].find("}}").map(|at| start + at + 2),
+            // Braces inside of quotes don't close it.
+            Err(_) => text[start..]
+                .find("}}")
+                .map(|at| start + at + 2)
+                .filter(|end| text[start..*end].matches('"').count().is_multiple_of(2)),
         };
         let Some(end) = end else {
             let help = "close it with `}}`";
