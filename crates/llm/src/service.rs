@@ -356,9 +356,8 @@ async fn refused(mock_server: &MockServer, arrived: &Arrived<'_>, refusal: Refus
         is_in_order,
     } = refusal;
     // Who asks for a head alone only looks whether somebody is there.
-    let is_ignored = is_in_order
-        || arrived.method == "HEAD"
-        || mock_server.ignored.is_match(arrived.path);
+    let is_ignored =
+        is_in_order || arrived.method == "HEAD" || mock_server.ignored.is_match(arrived.path);
     let told = ExchangeReport {
         lane: "main",
         outcome: if is_ignored { "other" } else { "refused" },
