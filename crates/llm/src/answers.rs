@@ -14,8 +14,8 @@ use cuecard_timeline::profiles::{
     native_call,
 };
 use cuecard_timeline::script::{
-    Attempt, Disobedience, GivenAnswer, LlmScript, Piece as ScriptPiece, Request, RequestedCall,
-    Speed, Turn, TurnCall, TurnElement, disobediences,
+    Attempt, Disobedience, GivenAnswer, LlmScript, Request, RequestedCall, Speed, Turn, TurnCall,
+    TurnElement, disobediences,
 };
 
 use cuecard_wire::llm::answer::{Call, CallInput, Element, Piece};
@@ -96,7 +96,7 @@ pub(super) fn prepare(
     let mut prepared = Prepared::default();
     let mut failures = Vec::new();
     let has = |is_it: fn(&TurnElement) -> bool| attempt.elements.iter().any(is_it);
-    let has_calls = has(|element| matches!(element, TurnElement::Call(_)));
+    let has_calls = has(|element| element.call().is_some());
     let leaves_thinking_out = has_calls && !script.timeline.server.coalesce_thinking;
     let choice = has_calls.then(|| agent.choice());
     prepared
@@ -121,36 +121,22 @@ pub(super) fn prepare(
             );
         }
     }
-    let pieces = |pieces: &[ScriptPiece]| -> Vec<Piece> {
+    let timed = |pieces: &[Piece]| -> Vec<Piece> {
         let timed = pieces.iter().map(|piece| Piece {
-            text: piece.text.clone(),
             at_ms: turn.delay_of(piece.at_ms, speed),
-            image: None,
+            ..piece.clone()
         });
         timed.collect()
     };
     let mut native_names = Vec::new();
     for element in &attempt.elements {
         match element {
-            TurnElement::Refusal(piece) => {
-                let refusal = pieces(std::slice::from_ref(piece));
-                prepared.elements.push(Element::Refusal(refusal));
-            }
             TurnElement::Thinking(_) if leaves_thinking_out => {}
-            TurnElement::Thinking(thought) => {
-                prepared.elements.push(Element::Thinking(pieces(thought)));
+            TurnElement::Thinking(pieces) => {
+                prepared.elements.push(Element::Thinking(timed(pieces)));
             }
-            TurnElement::Text(said) => prepared.elements.push(Element::Text(pieces(said))),
-            TurnElement::Illustrated {
-                pieces: said,
-                images,
-            } => {
-                let mut said = pieces(said);
-                for (idx, image) in images {
-                    said[*idx].image = Some(image.clone());
-                }
-                prepared.elements.push(Element::Text(said));
-            }
+            TurnElement::Text(pieces) => prepared.elements.push(Element::Text(timed(pieces))),
+            TurnElement::Refusal(pieces) => prepared.elements.push(Element::Refusal(timed(pieces))),
             TurnElement::Call(call) => {
                 let placed =
                     profile.and_then(|profile| profile.placed(&call.call, &calling.folder));
@@ -158,57 +144,43 @@ pub(super) fn prepare(
                 let scripted = call.scripted.as_deref();
                 let is_validated = scripted.is_none_or(|call| call.is_validated);
                 let has_raw = scripted.is_some_and(|call| call.raw_arguments.is_some());
-                let native = native_call(profile, abstract_call, &request.tools);
-                match native {
+                let mapped = match native_call(profile, abstract_call, &request.tools) {
+                    Ok(mapped) => mapped,
                     // Made on purpose, in its own words.
-                    Err(_) if !is_validated => {
-                        let at_ms = turn.delay_of(call.at_ms, speed);
-                        let made = wire_call(call, as_written(abstract_call), at_ms);
-                        native_names.push((call, made.name.clone()));
-                        prepared.elements.push(Element::Call(made));
+                    Err(_) if !is_validated => as_written(abstract_call),
+                    Err(unmapped) => {
+                        let found = Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string());
+                        failures.push(
+                            at(script, call, found)
+                                .with_note(choice.map_or_else(String::new, |it| it.describe()))
+                                .with_note(advertised(request))
+                                .with_help(
+                                    "`cuecard profile capture` drafts a profile from the advertised tools",
+                                ),
+                        );
+                        continue;
                     }
-                    Err(unmapped) => failures.push(
-                        at(
-                            script,
-                            call,
-                            Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
-                        )
-                        .with_note(choice.map_or_else(String::new, |choice| choice.describe()))
-                        .with_note(advertised(request))
-                        .with_help(
-                            "`cuecard profile capture` drafts a profile from the advertised tools",
-                        ),
-                    ),
-                    Ok(mapped) => {
-                        native_names.push((call, mapped.call.name.clone()));
-                        let problems = match is_validated && !has_raw {
-                            true => check_call(&mapped.call, &request.tools, calling.is_strict),
-                            false => Vec::new(),
-                        };
-                        for problem in problems {
-                            failures.push(
-                                at(
-                                    script,
-                                    call,
-                                    Diagnostic::error(codes::MODEL_CALL_INVALID, problem),
-                                )
-                                .with_note(advertised(request)),
-                            );
-                        }
-                        for argument in &mapped.dropped {
-                            let message = format!(
-                                "`{}` does not accept the argument `{argument}`, which is dropped",
-                                mapped.call.name
-                            );
-                            let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
-                            prepared.warnings.push(at(script, call, found));
-                        }
-                        let at_ms = turn.delay_of(call.at_ms, speed);
-                        prepared
-                            .elements
-                            .push(Element::Call(wire_call(call, mapped, at_ms)));
-                    }
+                };
+                let problems = match is_validated && !has_raw {
+                    true => check_call(&mapped.call, &request.tools, calling.is_strict),
+                    false => Vec::new(),
+                };
+                for problem in problems {
+                    let found = Diagnostic::error(codes::MODEL_CALL_INVALID, problem);
+                    failures.push(at(script, call, found).with_note(advertised(request)));
                 }
+                for argument in &mapped.dropped {
+                    let message = format!(
+                        "`{}` does not accept the argument `{argument}`, which is dropped",
+                        mapped.call.name
+                    );
+                    let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
+                    prepared.warnings.push(at(script, call, found));
+                }
+                native_names.push((call, mapped.call.name.clone()));
+                let at_ms = turn.delay_of(call.at_ms, speed);
+                let made = wire_call(call, mapped, at_ms);
+                prepared.elements.push(Element::Call(made));
             }
         }
     }
@@ -321,13 +293,7 @@ pub(super) fn changed(
     held: &[&RequestedCall],
     profile: Option<&Profile>,
 ) -> Vec<String> {
-    let made: Vec<&Call> = elements
-        .iter()
-        .filter_map(|element| match element {
-            Element::Call(call) => Some(call),
-            _ => None,
-        })
-        .collect();
+    let made: Vec<&Call> = elements.iter().filter_map(Element::call).collect();
     // Where the wire has no ids, calls are known by their place.
     let idx_of = |(place, held): (usize, &&RequestedCall)| match held.id.as_str() {
         "" => Some(place),
@@ -376,21 +342,17 @@ pub(super) fn changed(
 
 /// When the last element is complete, in milliseconds.
 pub(super) fn ends_at(elements: &[Element]) -> u64 {
-    let times = elements.iter().map(|element| match element {
-        Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) => {
-            pieces.iter().map(|piece| piece.at_ms).max().unwrap_or(0)
-        }
-        Element::Call(call) => call.at_ms,
+    let times = elements.iter().flat_map(|element| {
+        let pieces = element.pieces().iter().map(|piece| piece.at_ms);
+        pieces.chain(element.call().map(|call| call.at_ms))
     });
     times.max().unwrap_or(0)
 }
 
 /// The ids of the calls, in order.
 pub(super) fn call_ids(elements: &[Element]) -> impl Iterator<Item = String> {
-    elements.iter().filter_map(|element| match element {
-        Element::Call(call) => Some(call.id.clone()),
-        Element::Thinking(_) | Element::Text(_) | Element::Refusal(_) => None,
-    })
+    let calls = elements.iter().filter_map(Element::call);
+    calls.map(|call| call.id.clone())
 }
 
 /// An answer that is only a text, at once.

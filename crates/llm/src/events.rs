@@ -113,10 +113,7 @@ fn said(script: &LlmScript, served: &Served, elements: &[Element], events: &mut 
         .attempt(script)
         .into_iter()
         .flat_map(|attempt| &attempt.elements)
-        .filter_map(|element| match element {
-            TurnElement::Call(call) => Some(call),
-            _ => None,
-        })
+        .filter_map(TurnElement::call)
         .collect();
     events.extend(said_by(elements, is_last, |call| {
         let written = scripted.iter().find(|written| written.id == call.id)?;
@@ -132,9 +129,7 @@ pub(super) fn said_by(
     abstract_of: impl Fn(&Call) -> Option<(String, Arc<Json>)>,
 ) -> Vec<EventData> {
     let mut events = Vec::new();
-    let has_calls = elements
-        .iter()
-        .any(|element| matches!(element, Element::Call(_)));
+    let has_calls = elements.iter().any(|element| element.call().is_some());
     let role = || "assistant".to_owned();
     if is_last && !has_calls {
         events.extend(thoughts(elements));
@@ -159,22 +154,22 @@ pub(super) fn said_by(
     events
 }
 
+fn is_thinking(element: &&Element) -> bool {
+    matches!(element, Element::Thinking(_))
+}
+
 fn thoughts(elements: &[Element]) -> impl Iterator<Item = EventData> {
-    elements.iter().filter_map(|element| match element {
-        Element::Thinking(pieces) => {
-            let text = pieces.iter().map(|piece| &*piece.text).collect();
-            Some(EventData::Thought(Thought { text }))
-        }
-        _ => None,
+    let thoughts = elements.iter().filter(is_thinking);
+    thoughts.map(|thought| {
+        EventData::Thought(Thought {
+            text: thought.text(),
+        })
     })
 }
 
 fn text_of(elements: &[Element]) -> String {
-    let pieces = elements.iter().flat_map(|element| match element {
-        Element::Text(pieces) | Element::Refusal(pieces) => &pieces[..],
-        Element::Thinking(_) | Element::Call(_) => &[],
-    });
-    pieces.map(|piece| &*piece.text).collect()
+    let said = elements.iter().filter(|element| !is_thinking(element));
+    said.map(Element::text).collect()
 }
 
 fn called(call: &Call, abstract_of: impl Fn(&Call) -> Option<(String, Arc<Json>)>) -> EventData {

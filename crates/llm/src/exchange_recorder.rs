@@ -7,16 +7,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cuecard_runtime::findings::Findings;
 use cuecard_runtime::trace_writer;
 use cuecard_source::diagnostic::Diagnostic;
-use cuecard_source::value::Json;
+use cuecard_source::value::{Json, cut, mask_credentials};
+use cuecard_timeline::script::{Endpoint, LlmScript};
+use cuecard_trace::{EventData, HttpExchange};
+use cuecard_wire::llm::Received;
 use serde::Serialize;
+use serde_json::json;
 
+use super::events;
+use super::headers;
+use super::mock_server::place_of;
 use super::played::{PlayedTurns, SessionVerdict, UnplayedTurn};
+use super::service::{Arrived, milliseconds};
+
+/// More of a request is not kept, in bytes of JSON.
+pub(super) const MAX_KEPT_BODY: usize = 256 * 1024;
 
 /// So many bytes of requests are kept. Of further ones, what happened is kept without the request.
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// A request and what it got.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Exchange {
     /// Its number, from 1.
     pub number: u64,
@@ -64,6 +75,66 @@ pub struct Exchange {
     pub error: Option<String>,
 }
 
+impl Exchange {
+    /// Adds what is known of a request before it is understood.
+    pub(super) fn set_head(&mut self, number: u64, arrived: &Arrived<'_>, endpoint: Endpoint) {
+        self.number = number;
+        self.at_ms = milliseconds(arrived.at);
+        self.dialect = endpoint.as_str();
+        arrived.method.clone_into(&mut self.method);
+        self.path = format!("{}{}", arrived.path, arrived.query.without_keys());
+        self.headers = headers::masked(arrived.headers);
+    }
+
+    /// Adds what a request says, whose body has so many bytes.
+    pub(super) fn set_request(&mut self, received: &Received, n_bytes: usize) {
+        self.request = bounded(&received.body, n_bytes);
+        self.anchors = events::anchors(&received.request);
+        mask_credentials(&mut self.anchors);
+    }
+
+    /// The turn that the request gets.
+    pub(super) fn set_turn(&mut self, script: &LlmScript, turn_idx: usize) {
+        self.turn = Some(turn_idx + 1);
+        self.place = place_of(script, turn_idx);
+    }
+
+    /// The exchange as an event of a trace.
+    pub(super) fn to_event(&self) -> EventData {
+        let mut response = json!({
+            "outcome": self.outcome, "answer": self.answer, "error": self.error, "stream": self.is_stream,
+        });
+        if !self.faults.is_empty() {
+            response["faults"] = json!(self.faults);
+        }
+        EventData::HttpExchange(HttpExchange {
+            dialect: self.dialect.to_owned(),
+            path: self.path.clone(),
+            status: self.status,
+            lane: Some(self.lane.to_owned()),
+            turn: self.turn.and_then(|turn| u32::try_from(turn).ok()),
+            request: self.request.clone(),
+            response,
+        })
+    }
+}
+
+/// A body of so many bytes without its credentials, or what is said in its place if it is too long.
+fn bounded(body: &Json, n_bytes: usize) -> Json {
+    let mut body = body.clone();
+    mask_credentials(&mut body);
+    if n_bytes <= MAX_KEPT_BODY {
+        return body;
+    }
+    let text = body.to_string();
+    json!({
+        // The tools are what a profile is made of.
+        "tools": (body["tools"].to_string().len() <= MAX_KEPT_BODY).then(|| &body["tools"]),
+        "cut": format!("{} bytes, truncated to {MAX_KEPT_BODY}", text.len()),
+        "begins": cut(&text, MAX_KEPT_BODY),
+    })
+}
+
 /// What those who watch a stand-in are told, as it happens.
 #[derive(Debug, Clone)]
 pub enum Notice {
@@ -109,7 +180,7 @@ impl Verdict {
             .iter()
             .map(cuecard_report::diagnostics::to_json)
             .collect();
-        serde_json::json!({
+        json!({
             "passed": self.passed,
             "failures": self.n_failures,
             "misses": self.n_misses,
@@ -189,7 +260,7 @@ impl ExchangeRecorder {
         }
         let cut = format!("{n_bytes} bytes, since {MAX_KEPT_BYTES} of other requests are kept");
         let without = Exchange {
-            request: serde_json::json!({ "cut": cut }),
+            request: json!({ "cut": cut }),
             ..Exchange::clone(exchange)
         };
         inner.exchanges.push(Arc::new(without));
@@ -260,26 +331,9 @@ mod tests {
     fn exchange(number: u64) -> Arc<Exchange> {
         Arc::new(Exchange {
             number,
-            at_ms: 0,
-            due_ms: 0,
-            dialect: "chat",
-            method: "POST".into(),
-            path: "/".into(),
-            lane: "main",
             outcome: "turn",
-            status: 200,
-            is_stream: false,
-            session: None,
-            scenario: None,
-            selection: None,
-            turn: None,
-            place: None,
-            answer: None,
-            anchors: Json::Null,
-            headers: Json::Null,
             request: Json::from("asked"),
-            faults: Vec::new(),
-            error: None,
+            ..Exchange::default()
         })
     }
 

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answers::{self, ToolMapping};
 use super::events;
-use super::exchange_recorder::{ExchangeRecorder, Notice, StartedExchange, Verdict};
+use super::exchange_recorder::{Exchange, ExchangeRecorder, Notice, StartedExchange, Verdict};
 use super::faults::{Faults, Hit};
 use super::kept_thinking;
 use super::options::{LlmOptions, OnMiss, TurnLead};
@@ -101,14 +101,6 @@ impl Content {
             }
         }
     }
-
-    /// The status of HTTP.
-    pub(super) fn status(&self) -> u16 {
-        match self {
-            Self::Error { error, .. } => error.status,
-            Self::Answer(_) => 200,
-        }
-    }
 }
 
 /// An answer of the model.
@@ -118,8 +110,6 @@ pub(super) struct ModelAnswer {
     pub(super) seed: IdSeed,
     /// The id of a Responses answer that belongs to a turn.
     pub(super) id: Option<String>,
-    /// Where it belongs, if it is a turn.
-    pub(super) place: Option<ResponseId>,
     pub(super) shows_thinking: bool,
     pub(super) reasoning_content: bool,
     /// What the scenario adds to the headers.
@@ -137,7 +127,6 @@ impl ModelAnswer {
             elements: answers::text(text),
             seed,
             id: None,
-            place: None,
             shows_thinking: false,
             reasoning_content: false,
             headers: Vec::new(),
@@ -153,18 +142,30 @@ impl ModelAnswer {
 pub(super) struct ExchangeReport {
     /// Whether the log is written; if not, nothing needs to be put together for it.
     pub(super) is_recorded: bool,
-    pub(super) lane: &'static str,
-    pub(super) outcome: &'static str,
-    pub(super) session: Option<SessionKey>,
+    /// What is known of the exchange so far.
+    pub(super) exchange: Exchange,
     pub(super) scenario_idx: Option<usize>,
-    pub(super) selection: Option<String>,
-    pub(super) turn_idx: Option<usize>,
-    pub(super) error: Option<String>,
     pub(super) events: Vec<EventData>,
     /// What was found, to be told before the rest.
     pub(super) found: Vec<Diagnostic>,
     /// What goes wrong with the answer on purpose. The times of such an answer are as written.
     pub(super) hits: Vec<Hit>,
+}
+
+impl ExchangeReport {
+    /// The report of an error in place of an answer.
+    pub(super) fn refused(error: &ApiError, outcome: &'static str) -> Self {
+        let mut told = Self::default();
+        told.refuse(error, outcome);
+        told
+    }
+
+    fn refuse(&mut self, error: &ApiError, outcome: &'static str) {
+        self.exchange.lane = "main";
+        self.exchange.outcome = outcome;
+        self.exchange.status = error.status;
+        self.exchange.error = Some(error.message.clone());
+    }
 }
 
 /// A request that gets a turn.
@@ -194,6 +195,10 @@ impl MockServer {
             .flat_map(|script| script.timeline.server.models.iter().cloned())
             .chain(options.models.iter().cloned())
             .collect();
+        let conditions = || {
+            let timelines = scripts.iter().map(|script| &script.timeline);
+            timelines.filter_map(|timeline| timeline.request_match.as_ref())
+        };
         let started = clock.timestamp(Duration::ZERO).as_second();
         let created_at = options
             .fixed_time
@@ -206,14 +211,8 @@ impl MockServer {
             findings: Findings::new(options.play.is_strict),
             guard,
             remembered: Mutex::new(Remembered::new(sessions, models)),
-            needs_headers: scripts.iter().any(|script| {
-                let condition = script.timeline.request_match.as_ref();
-                condition.is_some_and(|condition| !condition.headers.is_empty())
-            }),
-            needs_body: scripts.iter().any(|script| {
-                let condition = script.timeline.request_match.as_ref();
-                condition.is_some_and(|condition| !condition.json.is_empty())
-            }),
+            needs_headers: conditions().any(|condition| !condition.headers.is_empty()),
+            needs_body: conditions().any(|condition| !condition.json.is_empty()),
             common_headers: common_headers(&scripts),
             faults: Arc::new(Faults::of(&scripts)),
             scripts,
@@ -295,7 +294,8 @@ impl MockServer {
         match answered {
             Err(outside) => {
                 let mut reply = reply_outside(outside, request);
-                if reply.told.outcome == "miss" && self.options.on_miss == OnMiss::Minimal {
+                if reply.told.exchange.outcome == "miss" && self.options.on_miss == OnMiss::Minimal
+                {
                     reply.content = empty_answer(session);
                 }
                 reply
@@ -307,7 +307,7 @@ impl MockServer {
         }
     }
 
-    /// The reply with the headers of its scenario, if it is no turn, which has them.
+    /// The reply with the headers of its scenario.
     fn with_headers(&self, mut reply: Reply) -> Reply {
         let Some(scenario_idx) = reply.told.scenario_idx else {
             return reply;
@@ -319,10 +319,7 @@ impl MockServer {
                 let own = std::mem::replace(headers, of_scenario.clone());
                 headers.extend(own);
             }
-            Content::Answer(answer) if answer.place.is_none() => {
-                answer.headers.clone_from(of_scenario);
-            }
-            Content::Answer(_) => {}
+            Content::Answer(answer) => answer.headers.clone_from(of_scenario),
         }
         reply
     }
@@ -345,10 +342,14 @@ impl MockServer {
         let script = &*self.scripts[scenario_idx];
         let mut told = ExchangeReport {
             is_recorded,
-            lane: "main",
-            session: Some(session),
             scenario_idx: Some(scenario_idx),
-            selection: selection.as_deref().filter(|_| is_recorded).map(describe),
+            exchange: Exchange {
+                lane: "main",
+                session: Some(session.to_string()),
+                scenario: Some(script.timeline.name.clone()),
+                selection: selection.as_deref().filter(|_| is_recorded).map(describe),
+                ..Exchange::default()
+            },
             ..ExchangeReport::default()
         };
         if let (SelectionReason::Any, Some(selection)) = (reason, selection) {
@@ -371,7 +372,9 @@ impl MockServer {
             Decision::Miss(miss) => {
                 self.ledger.count_miss();
                 told.found.push(miss.diagnostic(script));
-                told.turn_idx = miss.expected_turn;
+                if let Some(turn_idx) = miss.expected_turn {
+                    told.exchange.set_turn(script, turn_idx);
+                }
                 let message = miss.message(script);
                 let mut reply = refusal(404, message, "miss", told);
                 if self.options.on_miss == OnMiss::Minimal {
@@ -380,18 +383,18 @@ impl MockServer {
                 reply
             }
             Decision::Turn(served) => {
-                told.outcome = "turn";
+                told.exchange.outcome = "turn";
                 self.serve(asked(true), &served, told).await
             }
             Decision::Error(served) => {
-                told.outcome = "error";
+                told.exchange.outcome = "error";
                 self.serve(asked(true), &served, told).await
             }
             Decision::Repeat(served) => {
-                told.outcome = "repeat";
+                told.exchange.outcome = "repeat";
                 match refused {
                     Some(error) => {
-                        told.turn_idx = Some(served.turn_idx);
+                        told.exchange.set_turn(script, served.turn_idx);
                         refuse(*error, "refused", told)
                     }
                     None => self.serve(asked(false), &served, told).await,
@@ -410,7 +413,7 @@ impl MockServer {
         let TurnRequest {
             script, received, ..
         } = asked;
-        told.turn_idx = Some(served.turn_idx);
+        told.exchange.set_turn(script, served.turn_idx);
         if asked.is_new {
             let doubts = self.doubts(script, served, &received.request);
             told.found.extend(doubts);
@@ -435,9 +438,9 @@ impl MockServer {
         if let Some(lead) = &self.options.lead {
             self.find_all(&mut told.found).await;
             asked.is_new = self.await_lead(lead, asked, served, &told).await;
-            if asked.is_new && told.outcome == "repeat" {
+            if asked.is_new && told.exchange.outcome == "repeat" {
                 // Who asked first has gone without an answer.
-                told.outcome = "turn";
+                told.exchange.outcome = "turn";
             }
         }
         self.say(asked, served, told)
@@ -524,7 +527,7 @@ impl MockServer {
         if let Some((failed, error, at_ms)) = &failure
             && (!request.wants_stream || (elements.is_empty() && !failed.error.is_in_stream))
         {
-            told.error = Some(error.message.clone());
+            told.exchange.error = Some(error.message.clone());
             let mut headers = failed.error.headers.clone();
             if let Some(seconds) = failed.error.retry_after_seconds {
                 headers.push(("retry-after".to_owned(), seconds.to_string()));
@@ -550,12 +553,11 @@ impl MockServer {
                 elements,
                 seed: seed(script, session, served),
                 id: (request.endpoint == Endpoint::Responses).then(|| place.encode()),
-                place: Some(place),
                 shows_thinking: shows_thinking(request)
                     || (settings.thinking == SendThinking::Always
                         && request.endpoint != Endpoint::Chat),
                 reasoning_content: settings.sends_reasoning,
-                headers: settings.headers.clone(),
+                headers: Vec::new(),
                 stop: stop::scripted(turn.stop_reason, request.endpoint),
                 usage: turn.usage.clone(),
                 failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
@@ -685,18 +687,16 @@ pub(super) fn place_of(script: &LlmScript, turn_idx: usize) -> Option<String> {
     Some(format!("{}:{}", source.name(), position.line))
 }
 
-fn side_reply(text: &str, why: String, request: &Request, told: ExchangeReport) -> Reply {
+fn side_reply(text: &str, why: String, request: &Request, mut told: ExchangeReport) -> Reply {
+    told.exchange.lane = "side";
+    told.exchange.outcome = "side";
+    told.exchange.selection = Some(why);
     Reply {
         content: Content::Answer(Box::new(ModelAnswer::beside(
             text,
             IdSeed::of(&["side", &format!("{:?}", request.key)]),
         ))),
-        told: ExchangeReport {
-            lane: "side",
-            outcome: "side",
-            selection: Some(why),
-            ..told
-        },
+        told,
     }
 }
 
@@ -704,14 +704,10 @@ fn refusal(status: u16, message: String, outcome: &'static str, told: ExchangeRe
     refuse(ApiError::new(status, message), outcome, told)
 }
 
-fn refuse(error: ApiError, outcome: &'static str, told: ExchangeReport) -> Reply {
+fn refuse(error: ApiError, outcome: &'static str, mut told: ExchangeReport) -> Reply {
+    told.refuse(&error, outcome);
     Reply {
-        told: ExchangeReport {
-            lane: "main",
-            outcome,
-            error: Some(error.message.clone()),
-            ..told
-        },
+        told,
         content: Content::Error {
             error,
             headers: Vec::new(),

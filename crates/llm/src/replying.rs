@@ -14,9 +14,7 @@ use super::disturb::{Frames, disturb};
 use super::exchange_recorder::StartedExchange;
 use super::faults::Hit;
 use super::mock_server::{Content, MockServer, ModelAnswer, Reply};
-use super::service::{
-    Arrived, EVENTS, ExchangeNote, JSON, Read, add_headers, error_response, note, respond,
-};
+use super::service::{Arrived, EVENTS, JSON, add_headers, error_response, record, respond};
 use super::streaming::{Delivery, Sending, Timing, parts};
 use cuecard_runtime::fault::Act;
 use cuecard_runtime::fault::{Frame, Part};
@@ -69,24 +67,20 @@ impl Replying<'_> {
         let is_stream = this.received.request.wants_stream && matches!(content, Content::Answer(_));
         let mut delivery = None;
         if begun.is_recorded {
-            let noted = ExchangeNote {
-                number: begun.number,
-                due_ms,
-                status: content.status(),
-                said: match &content {
-                    Content::Error { .. } => None,
-                    Content::Answer(answer) => Some(answers::describe(&answer.elements)),
-                },
-                is_stream,
-                faults: hits.iter().map(|hit| hit.kind.as_str()).collect(),
-            };
-            let read = Read {
-                received: &this.received,
-                n_bytes: this.n_bytes,
-            };
-            let endpoint = this.target.endpoint;
-            let noted = note(mock_server, arrived, endpoint, Some(read), told, noted);
-            let exchange = Box::pin(noted).await;
+            let exchange = &mut told.exchange;
+            exchange.due_ms = due_ms;
+            exchange.is_stream = is_stream;
+            exchange.faults = hits.iter().map(|hit| hit.kind.as_str()).collect();
+            match &content {
+                Content::Error { error, .. } => exchange.status = error.status,
+                Content::Answer(answer) => {
+                    exchange.status = 200;
+                    exchange.answer = Some(answers::describe(&answer.elements));
+                }
+            }
+            let head = (begun.number, arrived, this.target.endpoint);
+            let read = Some((&this.received, this.n_bytes));
+            let exchange = Box::pin(record(mock_server, head, read, told)).await;
             // What goes wrong on purpose is as it should be.
             delivery = hits.is_empty().then(|| Delivery::of(mock_server, exchange));
         }
@@ -129,7 +123,7 @@ impl Replying<'_> {
             }
         };
         // By this, clients name an exchange in their own logs.
-        if let Ok(id) = HeaderValue::try_from(exchange_id(number)) {
+        if let Ok(id) = HeaderValue::try_from(format!("req_{number:06}")) {
             let name = match endpoint {
                 Endpoint::Messages => HeaderName::from_static("request-id"),
                 _ => HeaderName::from_static("x-request-id"),
@@ -199,12 +193,12 @@ impl Replying<'_> {
         let mut response = respond(StatusCode::OK, kind, Body::empty());
         let headers = response.headers_mut();
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        let events = stream(endpoint, &spoken, streaming);
         if !hits.is_empty() {
-            let events = stream(endpoint, &spoken, streaming);
-            let frames = frames_of(&events, elements);
+            let frames = frames_of(events, elements);
             return self.disturbed(response, frames, hits);
         }
-        let parts = parts(&stream(endpoint, &spoken, streaming));
+        let parts = parts(events);
         *response.body_mut() = self.sending(parts, delivery);
         response
     }
@@ -257,21 +251,6 @@ impl Replying<'_> {
     }
 }
 
-/// `req_000042`. Every answer has one, and formatting costs more.
-fn exchange_id(number: u64) -> String {
-    const DIGITS: usize = 6;
-    let mut digits = itoa::Buffer::new();
-    let digits = digits.format(number);
-    let mut id = String::with_capacity("req_".len() + DIGITS.max(digits.len()));
-    id.push_str("req_");
-    id.extend(std::iter::repeat_n(
-        '0',
-        DIGITS.saturating_sub(digits.len()),
-    ));
-    id.push_str(digits);
-    id
-}
-
 /// What of the body of a request its answer may repeat, as long as that takes: settings, never the conversation.
 fn repeated(endpoint: Endpoint, body: Json) -> Json {
     match body {
@@ -294,16 +273,15 @@ fn whole_body(at_ms: u64, bytes: Vec<u8>, elements: Option<&[Element]>) -> Frame
 }
 
 /// The events of a stream, each a frame.
-fn frames_of(events: &Events, elements: &[Element]) -> Frames {
-    let frames = events.iter().map(|event| Frame {
+fn frames_of(events: Events, elements: &[Element]) -> Frames {
+    let calls = answers::call_ids(elements).zip(events.calls);
+    let frames = events.events.into_iter().map(|event| Frame {
         at_ms: event.at_ms,
-        bytes: event.bytes.to_vec(),
+        bytes: event.bytes,
     });
     Frames {
+        calls: calls.collect(),
         frames: frames.collect(),
-        calls: answers::call_ids(elements)
-            .zip(events.calls().iter().copied())
-            .collect(),
         is_stream: true,
     }
 }

@@ -1,12 +1,14 @@
 //! Responses answers once more, by their ids, as they were sent.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::Response;
 use cuecard_source::value::{Json, cut};
+use lru::LruCache;
 use serde_json::json;
 
 use super::service::{JSON, respond};
@@ -14,46 +16,39 @@ use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::route::Route;
 
 /// Older answers are forgotten.
-const MAX_STORED: usize = 1_000;
+const MAX_STORED: NonZeroUsize = NonZeroUsize::new(1_000).expect("it is not 0");
 
 /// How the error for an item begins that is of no answer of ours.
 pub(super) const UNKNOWN_ITEM: &str = "Item with id";
 
 /// The answers that were sent last.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct StoredResponses {
-    inner: Mutex<Inner>,
+    /// The bodies by id; none of an answer that was deleted, or not to be stored.
+    bodies: Mutex<LruCache<String, Option<Arc<[u8]>>>>,
 }
 
-#[derive(Debug, Default)]
-struct Inner {
-    /// The bodies by id; none of an answer that was deleted, or not to be stored.
-    bodies: HashMap<String, Option<Arc<[u8]>>>,
-    in_order: VecDeque<String>,
+impl Default for StoredResponses {
+    fn default() -> Self {
+        Self {
+            bodies: Mutex::new(LruCache::new(MAX_STORED)),
+        }
+    }
 }
 
 impl StoredResponses {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, LruCache<String, Option<Arc<[u8]>>>> {
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the body of an answer, or that it has none any more; the oldest one goes.
     pub(super) fn keep(&self, id: &str, body: Option<Vec<u8>>) {
-        let mut inner = self.lock();
-        let body = body.map(Arc::from);
-        if inner.bodies.insert(id.to_owned(), body).is_none() {
-            inner.in_order.push_back(id.to_owned());
-        }
-        if inner.in_order.len() > MAX_STORED
-            && let Some(oldest) = inner.in_order.pop_front()
-        {
-            inner.bodies.remove(&oldest);
-        }
+        self.lock().put(id.to_owned(), body.map(Arc::from));
     }
 
     /// Whether the answer with this id was deleted, or not to be stored.
     pub(super) fn is_deleted(&self, id: &str) -> bool {
-        matches!(self.lock().bodies.get(id), Some(None))
+        matches!(self.lock().peek(id), Some(None))
     }
 
     /// What a request about an answer gets.
@@ -64,7 +59,7 @@ impl StoredResponses {
         let (Route::Response(id) | Route::DeleteResponse(id)) = route else {
             return Err(ApiError::new(404, "not a route of responses"));
         };
-        let known = self.lock().bodies.get(id).cloned().flatten();
+        let known = self.lock().peek(id).cloned().flatten();
         let body = known.ok_or_else(|| {
             ApiError::new(
                 404,
@@ -94,7 +89,11 @@ impl StoredResponses {
         if wanted.is_empty() {
             return Ok(None);
         }
-        let bodies: Vec<Arc<[u8]>> = self.lock().bodies.values().flatten().cloned().collect();
+        let bodies: Vec<Arc<[u8]>> = self
+            .lock()
+            .iter()
+            .filter_map(|(_, body)| body.clone())
+            .collect();
         // Most hold none of them, and need not be read.
         let holds_one = |body: &&Arc<[u8]>| {
             let text = std::str::from_utf8(body).unwrap_or_default();
@@ -130,7 +129,7 @@ mod tests {
     #[test]
     fn the_oldest_goes() {
         let stored = StoredResponses::default();
-        for number in 0..=MAX_STORED {
+        for number in 0..=MAX_STORED.get() {
             stored.keep(&format!("resp_{number}"), Some(Vec::new()));
         }
         assert!(stored.answer(Route::Response("resp_0")).is_err());

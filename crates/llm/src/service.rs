@@ -11,16 +11,15 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::{self, without_lone_surrogates};
-use cuecard_source::value::{Json, cut, mask_credentials, without_credentials};
+use cuecard_source::value::{Json, cut, without_credentials};
 use cuecard_timeline::script::{Address, Endpoint};
-use cuecard_trace::{EventData, HttpExchange};
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
 use super::compressed;
-use super::exchange_recorder::{Exchange, Notice};
+use super::exchange_recorder::{Exchange, MAX_KEPT_BODY, Notice};
 use super::headers::{self, Query};
-use super::mock_server::{ExchangeReport, MockServer, place_of};
+use super::mock_server::{ExchangeReport, MockServer};
 use super::replying::Replying;
 use super::responses::UNKNOWN_ITEM;
 use super::stray_results;
@@ -34,8 +33,6 @@ use cuecard_wire::llm::{
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
-/// More of a request is not kept, in bytes of JSON.
-const MAX_KEPT_BODY: usize = 256 * 1024;
 
 /// Answers every request that the guard admits.
 pub(super) async fn handle(mock_server: Arc<MockServer>, request: Request) -> Response {
@@ -183,32 +180,18 @@ impl Arrived<'_> {
         Route::endpoint_like(self.path, self.named())
     }
 
-    /// All in one pass: most requests have few headers, and none of these.
+    /// What the headers say about the session and the scenario.
     pub(super) fn address(&self) -> Address<'_> {
-        let mut found = Address::default();
-        let (mut other_session, mut keys) = (None, [None; 4]);
-        for (name, value) in self.headers {
-            let field = match name.as_str() {
-                "x-cuecard-session" => &mut found.session,
-                "x-scenario-session" => &mut other_session,
-                "x-scenario-name" => &mut found.scenario_name,
-                "x-scenario-session-id" => &mut found.scenario_session_id,
-                "x-scenario-prompt" => &mut found.prompt,
-                "authorization" => &mut keys[0],
-                "x-api-key" => &mut keys[1],
-                "api-key" => &mut keys[2],
-                "x-goog-api-key" => &mut keys[3],
-                _ => continue,
-            };
-            // Of several the first counts.
-            if field.is_none() {
-                *field = value.to_str().ok();
-            }
+        let text = |name| self.headers.get(name)?.to_str().ok();
+        let keys = ["x-api-key", "api-key", "x-goog-api-key"];
+        let key = keys.into_iter().find_map(text).or(self.query.key());
+        Address {
+            session: text("x-cuecard-session").or_else(|| text("x-scenario-session")),
+            api_key: text("authorization").and_then(bearer).or(key),
+            scenario_name: text("x-scenario-name"),
+            scenario_session_id: text("x-scenario-session-id"),
+            prompt: text("x-scenario-prompt"),
         }
-        keys[0] = keys[0].and_then(bearer);
-        found.session = found.session.or(other_session);
-        found.api_key = keys.into_iter().flatten().next().or(self.query.key());
-        found
     }
 }
 
@@ -358,27 +341,16 @@ async fn refused(mock_server: &MockServer, arrived: &Arrived<'_>, refusal: Refus
     // Who asks for a head alone only looks whether somebody is there.
     let is_ignored =
         is_in_order || arrived.method == "HEAD" || mock_server.ignored.is_match(arrived.path);
-    let told = ExchangeReport {
-        lane: "main",
-        outcome: if is_ignored { "other" } else { "refused" },
-        error: Some(error.message.clone()),
-        ..ExchangeReport::default()
-    };
+    let outcome = if is_ignored { "other" } else { "refused" };
+    let told = ExchangeReport::refused(&error, outcome);
     let begun = mock_server.ledger.begin();
     mock_server.tell_left_out(begun).await;
     if !is_ignored {
         mock_server.find(unserved(arrived, &error)).await;
     }
     if begun.is_recorded {
-        let noted = ExchangeNote {
-            number: begun.number,
-            due_ms: 0,
-            status: error.status,
-            said: None,
-            is_stream: false,
-            faults: Vec::new(),
-        };
-        Box::pin(note(mock_server, arrived, endpoint, None, told, noted)).await;
+        let head = (begun.number, arrived, endpoint);
+        Box::pin(record(mock_server, head, None, told)).await;
     }
     let allow = allow.map(|allow| ("allow".to_owned(), allow.to_owned()));
     error_response(endpoint, &error, allow.as_slice(), true)
@@ -419,114 +391,36 @@ pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
         .with_help(help)
 }
 
-/// A request that was understood.
-#[derive(Clone, Copy)]
-pub(super) struct Read<'a> {
-    pub(super) received: &'a Received,
-    /// The size of its body.
-    pub(super) n_bytes: usize,
-}
-
-/// What is noted of an answer.
-pub(super) struct ExchangeNote {
-    pub(super) number: u64,
-    pub(super) due_ms: u64,
-    pub(super) status: u16,
-    pub(super) said: Option<String>,
-    pub(super) is_stream: bool,
-    pub(super) faults: Vec<&'static str>,
-}
-
-/// Keeps the exchange, and tells those who watch and the trace.
-pub(super) async fn note(
+/// Keeps the exchange, and tells those who watch and the trace. `read` is the request and the size of its body, if it was
+/// understood.
+pub(super) async fn record(
     mock_server: &MockServer,
-    arrived: &Arrived<'_>,
-    endpoint: Endpoint,
-    read: Option<Read<'_>>,
+    head: (u64, &Arrived<'_>, Endpoint),
+    read: Option<(&Received, usize)>,
     told: ExchangeReport,
-    noted: ExchangeNote,
 ) -> Arc<Exchange> {
     let teller = &mock_server.teller;
-    let script = told
-        .scenario_idx
-        .and_then(|idx| mock_server.scripts.get(idx));
-    let request = read.map_or(Json::Null, |read| {
-        bounded(&read.received.body, read.n_bytes)
-    });
+    let (number, arrived, endpoint) = head;
+    let mut exchange = told.exchange;
+    exchange.set_head(number, arrived, endpoint);
+    if let Some((received, n_bytes)) = read {
+        exchange.set_request(received, n_bytes);
+    }
     if teller.has_trace() {
         let mut events = told.events;
-        let mut response = serde_json::json!({
-            "outcome": told.outcome, "answer": noted.said, "error": told.error, "stream": noted.is_stream,
-        });
-        if !noted.faults.is_empty() {
-            response["faults"] = serde_json::json!(noted.faults);
-        }
-        events.push(EventData::HttpExchange(HttpExchange {
-            dialect: endpoint.as_str().to_owned(),
-            path: arrived.path.to_owned(),
-            status: noted.status,
-            lane: Some(told.lane.to_owned()),
-            turn: told
-                .turn_idx
-                .and_then(|turn_idx| u32::try_from(turn_idx + 1).ok()),
-            request: request.clone(),
-            response,
-        }));
+        events.push(exchange.to_event());
         teller.events(arrived.at, events).await;
     }
-    let n_bytes = read.map_or(0, |read| read.n_bytes.min(MAX_KEPT_BODY));
-    let exchange = Arc::new(Exchange {
-        number: noted.number,
-        at_ms: milliseconds(arrived.at),
-        due_ms: noted.due_ms,
-        dialect: endpoint.as_str(),
-        method: arrived.method.to_owned(),
-        path: format!("{}{}", arrived.path, arrived.query.without_keys()),
-        lane: told.lane,
-        outcome: told.outcome,
-        status: noted.status,
-        is_stream: noted.is_stream,
-        session: told.session.map(|session| session.to_string()),
-        scenario: script.map(|script| script.timeline.name.clone()),
-        selection: told.selection,
-        turn: told.turn_idx.map(|turn_idx| turn_idx + 1),
-        place: script
-            .zip(told.turn_idx)
-            .and_then(|(script, turn_idx)| place_of(script, turn_idx)),
-        answer: noted.said,
-        faults: noted.faults,
-        anchors: read.map_or(Json::Null, |read| {
-            let mut anchors = super::events::anchors(&read.received.request);
-            mask_credentials(&mut anchors);
-            anchors
-        }),
-        headers: headers::masked(arrived.headers),
-        request,
-        error: told
-            .error
-            .map(|error| without_credentials(&error).into_owned()),
-    });
+    exchange.error = exchange
+        .error
+        .map(|error| without_credentials(&error).into_owned());
+    let n_bytes = read.map_or(0, |(_, n_bytes)| n_bytes.min(MAX_KEPT_BODY));
+    let exchange = Arc::new(exchange);
     mock_server.ledger.keep(&exchange, n_bytes);
     teller
         .sized_notice(Notice::Exchange(exchange.clone()), n_bytes)
         .await;
     exchange
-}
-
-/// A body of so many bytes without its credentials, or what is said in its place if it is too long.
-pub(super) fn bounded(body: &Json, n_bytes: usize) -> Json {
-    let mut body = body.clone();
-    mask_credentials(&mut body);
-    if n_bytes <= MAX_KEPT_BODY {
-        return body;
-    }
-    let text = body.to_string();
-    serde_json::json!({
-        // The tools are what a profile is made of.
-        "tools": (body["tools"].to_string().len() <= MAX_KEPT_BODY).then(|| &body["tools"]),
-        "cut": format!("{} bytes, truncated to {MAX_KEPT_BODY}", text.len()),
-        "begins": cuecard_source::value::cut(&text, MAX_KEPT_BODY),
-    })
 }
 
 pub(super) fn milliseconds(time: Duration) -> u64 {

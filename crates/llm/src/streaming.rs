@@ -17,7 +17,7 @@ use cuecard_runtime::fault::{Act, Part};
 use cuecard_runtime::http_server::ConnectionReset;
 use cuecard_runtime::trace_writer::TraceWriter;
 use cuecard_wire::llm::PING;
-use cuecard_wire::llm::events::Events;
+use cuecard_wire::llm::events::{Event, Events};
 
 /// Where pings are known, this long a silence has one.
 const PING_AFTER: Duration = Duration::from_secs(10);
@@ -76,18 +76,18 @@ impl Drop for Delivery {
 }
 
 /// The events of a stream without faults. What is due at the same time goes at once.
-pub(super) fn parts(events: &Events) -> Vec<Part> {
+pub(super) fn parts(events: Events) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    for event in events.iter() {
+    for Event { at_ms, mut bytes } in events.events {
         match parts.last_mut() {
             Some(Part {
+                at_ms: last_ms,
+                act: Act::Send(sent),
+                ..
+            }) if *last_ms == at_ms => sent.append(&mut bytes),
+            _ => parts.push(Part {
                 at_ms,
                 act: Act::Send(bytes),
-                ..
-            }) if *at_ms == event.at_ms => bytes.extend_from_slice(event.bytes),
-            _ => parts.push(Part {
-                at_ms: event.at_ms,
-                act: Act::Send(event.bytes.to_vec()),
                 faults: Vec::new(),
             }),
         }

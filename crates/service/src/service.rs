@@ -231,14 +231,14 @@ impl Service {
     async fn chosen(&self, sent: &NewPrompt, name: Option<&str>) -> Result<Selection, Problem> {
         let words = sent.words();
         let words = [words.as_str()];
+        let blocks = sent.blocks();
         let wanted = Wanted {
             name: name.or(self.options.play.scenario_name.as_deref()),
-            session_id: None,
             prompts: if sent.has_text() { &words } else { &[] },
+            blocks: &blocks.iter().collect::<Vec<_>>(),
+            ..Wanted::default()
         };
-        let blocks = sent.blocks();
-        let blocks: Vec<_> = blocks.iter().collect();
-        match self.selector.select_for(wanted, &blocks, None) {
+        match self.selector.select(wanted) {
             Ok(selection) => {
                 let timeline = &self.scripts[selection.scenario_idx].timeline;
                 if let Some(doubt) = selection.doubt(timeline) {

@@ -160,14 +160,12 @@ impl Agent {
         let joined = texts.join("\n");
         let mut prompts: Vec<&str> = texts.clone();
         prompts.push(&joined);
-        let wanted = Wanted {
-            name: None,
-            session_id: None,
-            prompts: &prompts,
-        };
         let blocks = beside_text(blocks);
-        let blocks: Vec<_> = blocks.iter().collect();
-        let selection = self.selector.select_for(wanted, &blocks, None);
+        let selection = self.selector.select(Wanted {
+            prompts: &prompts,
+            blocks: &blocks.iter().collect::<Vec<_>>(),
+            ..Wanted::default()
+        });
         let selection = selection.map_err(|found| Refused {
             error: RpcError::new(INVALID_PARAMS, &found.message),
             found,

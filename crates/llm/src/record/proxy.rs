@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::super::compressed::{ByteStream, decoded, decoded_stream};
+use super::super::exchange_recorder::Exchange;
 use super::super::headers::{self, Query};
 use super::super::service::{Arrived, error_response, milliseconds, shaped};
 use super::answered;
@@ -26,7 +27,7 @@ use cuecard_runtime::clock::Clock;
 use cuecard_runtime::http_server::Request;
 use cuecard_runtime::listener::Guard;
 use cuecard_runtime::provider::{passed_on, reason};
-use cuecard_wire::llm::decode::{Decoded, MAX_ANSWER, StreamDecoder, read_body, read_error};
+use cuecard_wire::llm::decode::{MAX_ANSWER, StreamDecoder, read_body, read_error};
 use cuecard_wire::llm::errors::ApiError;
 use cuecard_wire::llm::events::Framing;
 use cuecard_wire::llm::has_lone_surrogate;
@@ -41,44 +42,25 @@ pub(super) type Shared = Arc<Proxy>;
 /// What stands between the clients and their provider; shared by all connections.
 pub(super) struct Proxy {
     pub(super) options: RecordOptions,
-    guard: Guard,
-    client: Client,
+    pub(super) guard: Guard,
+    pub(super) client: Client,
     pub(super) clock: Clock,
     pub(super) stop: CancellationToken,
     pub(super) queue: mpsc::Sender<Message>,
-    n_requests: AtomicU64,
+    pub(super) n_requests: AtomicU64,
 }
 
 impl Proxy {
-    pub(super) fn new(
-        options: RecordOptions,
-        guard: Guard,
-        client: Client,
-        clock: Clock,
-        stop: CancellationToken,
-        queue: mpsc::Sender<Message>,
-    ) -> Self {
-        Self {
-            options,
-            guard,
-            client,
-            clock,
-            stop,
-            queue,
-            n_requests: AtomicU64::new(0),
-        }
-    }
-
     /// Hands over what came of a request.
     pub(super) async fn tell(&self, mut passed: Box<Passed>) {
-        passed.took_ms = self.since(&passed);
+        passed.exchange.due_ms = self.since(&passed);
         // The writer is gone only after a panic in a watcher.
         let _ = self.queue.send(Message::Passed(passed)).await;
     }
 
     /// The same where nothing can wait. A writer that is behind by so much loses it.
     pub(super) fn tell_at_once(&self, mut passed: Box<Passed>) {
-        passed.took_ms = self.since(&passed);
+        passed.exchange.due_ms = self.since(&passed);
         let _ = self.queue.try_send(Message::Passed(passed));
     }
 
@@ -148,14 +130,15 @@ async fn pass_on(
         Err(_) => (None, Route::misplaced(arrived.method, arrived.path)),
     };
     let endpoint = target.map_or_else(|| arrived.endpoint_like(), |target| target.endpoint);
+    let mut exchange = Exchange {
+        status: 502,
+        ..Exchange::default()
+    };
+    let number = proxy.n_requests.fetch_add(1, Ordering::Relaxed) + 1;
+    exchange.set_head(number, arrived, endpoint);
     let mut passed = Box::new(Passed {
-        number: proxy.n_requests.fetch_add(1, Ordering::Relaxed) + 1,
+        exchange,
         at: arrived.at,
-        took_ms: 0,
-        endpoint,
-        method: arrived.method.to_owned(),
-        path: format!("{}{}", arrived.path, arrived.query.without_keys()),
-        headers: headers::masked(arrived.headers),
         keys: arrived
             .address()
             .api_key
@@ -164,8 +147,6 @@ async fn pass_on(
             .collect(),
         received: None,
         previous_id: None,
-        status: 502,
-        is_stream: false,
         has_lone_surrogate: has_lone_surrogate(&body),
         answered: misplaced.map_or(Answered::Other, |path| {
             Answered::LeftOut(format!(
@@ -195,7 +176,7 @@ async fn pass_on(
             return proxy.no_answer(endpoint, &what);
         }
     };
-    passed.status = response.status().as_u16();
+    passed.exchange.status = response.status().as_u16();
     let (answer, body) = opened(response);
     match (target, understood) {
         (Some(target), Some(Ok(()))) => {
@@ -204,7 +185,7 @@ async fn pass_on(
             if !answer.status().is_success() || !is_stream {
                 return whole(proxy, answer, body, target.endpoint, passed).await;
             }
-            passed.is_stream = true;
+            passed.exchange.is_stream = true;
             let decoder = StreamDecoder::new(target.endpoint, target.framing);
             let tee = Tee::new(proxy, body, passed, decoder);
             with_body(answer, tee.body())
@@ -265,7 +246,7 @@ async fn whole(
             Ok(None) => break,
             Err(what) => {
                 passed.answered = Answered::LeftOut(format!("the upstream {what}"));
-                passed.status = 502;
+                passed.exchange.status = 502;
                 proxy.tell(passed).await;
                 return proxy.no_answer(endpoint, &what);
             }
@@ -283,36 +264,27 @@ async fn whole(
     passed.has_lone_surrogate |= has_lone_surrogate(&bytes);
     passed.answered = match status {
         200..=299 => match read_body(endpoint, &bytes, at_ms) {
-            Ok(decoded) => of_model(decoded),
-            Err(error) => Answered::LeftOut(error.to_string()),
+            Ok(decoded) => Answered::Model {
+                decoded,
+                is_abandoned: false,
+            },
+            Err(error) => Answered::LeftOut(error),
         },
-        400..=599 => match read_error(status, &bytes) {
-            Some(error) => {
-                let error = answered::error(endpoint, &error, answer.headers());
-                let notes = answered::notes_on_error(endpoint, &bytes, &error);
-                Answered::Error { error, notes }
-            }
-            None => {
+        400..=599 => {
+            let error = read_error(status, &bytes).unwrap_or_else(|| {
                 let text = String::from_utf8_lossy(&bytes);
-                let error = ApiError::new(status, cut(text.trim(), MAX_ERROR));
-                let error = answered::error(endpoint, &error, answer.headers());
-                let notes = answered::notes_on_error(endpoint, &bytes, &error);
-                Answered::Error { error, notes }
-            }
-        },
+                ApiError::new(status, cut(text.trim(), MAX_ERROR))
+            });
+            let error = answered::error(endpoint, &error, answer.headers());
+            let notes = answered::notes_on_error(endpoint, &bytes, &error);
+            Answered::Error { error, notes }
+        }
         _ => Answered::LeftOut(format!(
             "the upstream answered {status}, which is not a model response"
         )),
     };
     proxy.tell(passed).await;
     with_body(answer, Body::from(bytes))
-}
-
-fn of_model(decoded: Decoded) -> Answered {
-    Answered::Model {
-        decoded,
-        is_abandoned: false,
-    }
 }
 
 /// The status and headers of a response, and its body as it comes. A body that is compressed, though nobody asked for

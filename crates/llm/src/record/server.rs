@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle as Thread;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
@@ -90,14 +91,15 @@ impl RecordLlm {
             max_connections: MOST_CONNECTIONS,
         };
         let stop = CancellationToken::new();
-        let proxy = Arc::new(Proxy::new(
+        let proxy = Arc::new(Proxy {
             options,
             guard,
             client,
             clock,
-            stop.clone(),
-            queue.clone(),
-        ));
+            stop: stop.clone(),
+            queue: queue.clone(),
+            n_requests: AtomicU64::new(0),
+        });
         let answer = move |request| proxy::handle(proxy.clone(), request);
         let worker = serve(listener, serving, &stop, answer, |_| async {});
         Ok(RunningRecorder {

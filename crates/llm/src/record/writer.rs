@@ -10,20 +10,18 @@ use std::time::Duration;
 
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::json::lone_surrogate;
-use cuecard_source::value::{Json, Redactor, find_credentials};
+use cuecard_source::value::{Redactor, find_credentials};
 use cuecard_timeline::model::ResponseError;
 use cuecard_timeline::profiles::Profiles;
+use cuecard_timeline::script::SessionKey;
 use cuecard_timeline::script::recording::{
     Recorded, RecordedAnswer, RecordedExchange, RecordedOutcome, Recorder,
 };
-use cuecard_timeline::script::{Endpoint, SessionKey};
-use cuecard_trace::{
-    Adapter, End, EventData, Header, HttpExchange, Log, RunStatus, SCHEMA_VERSION,
-};
+use cuecard_trace::{End, EventData, Header, Log, RunStatus};
+use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::super::exchange_recorder::{Exchange, Notice, Watcher};
-use super::super::service::{bounded, milliseconds};
 use super::super::{answers, events};
 use super::answered;
 use super::files::{Names, RecordedFile};
@@ -57,27 +55,16 @@ pub(super) enum Message {
 
 /// A request that was passed on.
 pub(super) struct Passed {
-    /// Its number, from 1.
-    pub(super) number: u64,
+    /// What is known of the exchange without its body.
+    pub(super) exchange: Exchange,
     /// When it came.
     pub(super) at: Duration,
-    /// How long it took to its end, in milliseconds.
-    pub(super) took_ms: u64,
-    pub(super) endpoint: Endpoint,
-    pub(super) method: String,
-    /// The path, with its query but without keys.
-    pub(super) path: String,
-    /// The headers, without keys.
-    pub(super) headers: Json,
     /// The keys that it came with.
     pub(super) keys: Vec<String>,
     /// What it says, if it asks for an answer and was understood, and the session that it is of.
     pub(super) received: Option<(Received, SessionKey)>,
     /// The answer that it goes on from.
     pub(super) previous_id: Option<String>,
-    /// The status of what came back.
-    pub(super) status: u16,
-    pub(super) is_stream: bool,
     /// Whether half of a surrogate pair in a body that was read as a whole became U+FFFD.
     pub(super) has_lone_surrogate: bool,
     pub(super) answered: Answered,
@@ -117,9 +104,14 @@ pub(super) fn start(
     let token = options.token.clone();
     let known = options.secrets.iter().cloned();
     let secrets: Vec<String> = known.chain(own_key).chain(token).collect();
-    let header = trace
-        .as_ref()
-        .map(|trace| header(&trace.run_id, &options.upstream.to_string()));
+    let header = trace.as_ref().map(|trace| {
+        let scenario = json!({"upstream": options.upstream.to_string()});
+        Header::live(
+            &trace.run_id,
+            scenario,
+            json!({"supports_tool_trace": true}),
+        )
+    });
     let options = options.clone();
     let (sender, receiver) = mpsc::channel(QUEUE);
     let (ready, is_ready) = std::sync::mpsc::channel();
@@ -155,22 +147,6 @@ pub(super) fn start(
         .recv()
         .map_err(|_| io::Error::other("the writer of the recording has ended"))??;
     Ok((sender, thread))
-}
-
-fn header(run_id: &str, upstream: &str) -> Header {
-    Header {
-        schema_version: SCHEMA_VERSION.to_owned(),
-        trace_id: run_id.to_owned(),
-        test_case_id: None,
-        test_run_id: run_id.to_owned(),
-        adapter: Adapter {
-            name: "cuecard".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
-        capabilities: serde_json::json!({"supports_tool_trace": true}),
-        scenario: serde_json::json!({ "upstream": upstream }),
-        input_messages: Vec::new(),
-    }
 }
 
 struct Writer {
@@ -268,10 +244,11 @@ impl Writer {
             "left_out" => self.recording.n_left_out += 1,
             _ => {}
         }
-        self.trace(&passed, recorded.as_ref(), outcome, problem.as_deref());
+        let exchange = self.exchange(&passed, recorded.as_ref(), outcome, problem);
+        self.trace(&passed, recorded.as_ref(), &exchange);
         let what = format!(
             "exchange {} ({} {})",
-            passed.number, passed.method, passed.path
+            exchange.number, exchange.method, exchange.path
         );
         let is_cut = match &passed.answered {
             Answered::Model { decoded, .. } => decoded.has_lone_surrogate,
@@ -295,7 +272,7 @@ impl Writer {
             };
             self.find(found);
         }
-        self.tell(&passed, recorded.as_ref(), outcome, problem);
+        self.tell(exchange);
     }
 
     fn record(&mut self, passed: &Passed) -> Option<Recorded> {
@@ -376,18 +353,38 @@ impl Writer {
         }
     }
 
-    fn trace(
-        &mut self,
+    fn exchange(
+        &self,
         passed: &Passed,
         recorded: Option<&Recorded>,
-        outcome: &str,
-        problem: Option<&str>,
-    ) {
+        outcome: &'static str,
+        problem: Option<String>,
+    ) -> Exchange {
+        let mut exchange = passed.exchange.clone();
+        if let Some((received, _)) = &passed.received {
+            exchange.set_request(received, received.body.to_string().len());
+        }
+        let conversation = recorded.and_then(|recorded| recorded.conversation);
+        let scenario = conversation.map(|idx| self.recorder.name(idx).to_owned());
+        let path = scenario.as_deref().map(|name| self.names.path(name));
+        Exchange {
+            lane: lane(outcome),
+            outcome,
+            scenario,
+            turn: recorded.and_then(turn),
+            place: path.map(|path| path.display().to_string()),
+            answer: said(passed),
+            error: problem,
+            ..exchange
+        }
+    }
+
+    fn trace(&mut self, passed: &Passed, recorded: Option<&Recorded>, exchange: &Exchange) {
         let recorder = &self.recorder;
         let conversation = recorded.and_then(|recorded| recorded.conversation);
         let abstract_of = |id: &str| recorder.abstract_call(conversation?, id);
         let mut told = Vec::new();
-        let is_main = matches!(outcome, "turn" | "error");
+        let is_main = matches!(exchange.outcome, "turn" | "error");
         if is_main && let Some((received, _)) = &passed.received {
             told.extend(events::arrived_in(&received.request, |result| {
                 abstract_of(&result.call_id).map(|(tool, _)| tool)
@@ -406,20 +403,7 @@ impl Writer {
             let kind = error.error_type.as_deref();
             told.push(events::failed_with(error.status, kind, &error.message));
         }
-        told.push(EventData::HttpExchange(HttpExchange {
-            dialect: passed.endpoint.as_str().to_owned(),
-            path: passed.path.clone(),
-            status: passed.status,
-            lane: Some(lane(outcome).to_owned()),
-            turn: recorded.and_then(turn).and_then(|turn| u32::try_from(turn).ok()),
-            request: passed
-                .received
-                .as_ref()
-                .map_or(Json::Null, |(received, _)| bounded(&received.body, received.body.to_string().len())),
-            response: serde_json::json!({
-                "outcome": outcome, "answer": said(passed), "error": problem, "stream": passed.is_stream,
-            }),
-        }));
+        told.push(exchange.to_event());
         for event in told {
             self.tap.record_at(passed.at, event);
         }
@@ -437,59 +421,18 @@ impl Writer {
         }
     }
 
-    fn tell(
-        &mut self,
-        passed: &Passed,
-        recorded: Option<&Recorded>,
-        outcome: &'static str,
-        problem: Option<String>,
-    ) {
-        if passed.number > self.max_exchanges || self.watcher.is_none() {
+    fn tell(&mut self, mut exchange: Exchange) {
+        if exchange.number > self.max_exchanges {
             return;
         }
-        let redactor = self.recorder.redactor();
-        let conversation = recorded.and_then(|recorded| recorded.conversation);
-        let mut request = passed
-            .received
-            .as_ref()
-            .map_or(Json::Null, |(received, _)| {
-                bounded(&received.body, received.body.to_string().len())
-            });
-        redactor.json(&mut request);
-        let mut anchors = passed
-            .received
-            .as_ref()
-            .map_or(Json::Null, |(received, _)| {
-                events::anchors(&received.request)
-            });
-        redactor.json(&mut anchors);
-        let mut headers = passed.headers.clone();
-        redactor.json(&mut headers);
-        let path = conversation.map(|idx| self.names.path(self.recorder.name(idx)));
-        let exchange = Exchange {
-            number: passed.number,
-            at_ms: milliseconds(passed.at),
-            due_ms: passed.took_ms,
-            dialect: passed.endpoint.as_str(),
-            method: passed.method.clone(),
-            path: passed.path.clone(),
-            lane: lane(outcome),
-            outcome,
-            status: passed.status,
-            is_stream: passed.is_stream,
-            session: None,
-            scenario: conversation.map(|idx| self.recorder.name(idx).to_owned()),
-            selection: None,
-            turn: recorded.and_then(turn),
-            place: path.map(|path| path.display().to_string()),
-            answer: said(passed),
-            anchors,
-            headers,
-            request,
-            error: problem.map(|problem| redactor.text(&problem).into_owned()),
-            faults: Vec::new(),
-        };
         if let Some(watcher) = &mut self.watcher {
+            let redactor = self.recorder.redactor();
+            redactor.json(&mut exchange.request);
+            redactor.json(&mut exchange.anchors);
+            redactor.json(&mut exchange.headers);
+            exchange.error = exchange
+                .error
+                .map(|error| redactor.text(&error).into_owned());
             watcher(&Notice::Exchange(Arc::new(exchange)));
         }
     }

@@ -207,9 +207,8 @@ impl Player {
         loop {
             let prompt = self.read_prompt().await?;
             let wanted = Wanted {
-                name: None,
-                session_id: None,
                 prompts: &[&prompt],
+                ..Wanted::default()
             };
             match self.selector.select(wanted) {
                 Ok(selection) => {

@@ -124,37 +124,27 @@ impl Profiles {
         named: Option<&'p AgentName>,
         endpoint: &str,
     ) -> ProfileChoice<'p> {
-        let of_named = named.and_then(|name| self.of_agent(name));
         let detected = self.detect(advertised);
-        match (detected, named) {
-            (Some(detected), Some(name)) if detected.agent != name.agent => ProfileChoice {
-                profile: Some(detected),
-                disagrees_with: Some(name),
-                is_told: true,
+        let is_other = |name: &&AgentName| detected.is_some_and(|it| it.agent != name.agent);
+        let disagrees_with = named.filter(is_other);
+        let of_named = named.filter(|name| !is_other(name));
+        let of_named = of_named.and_then(|name| self.of_agent(name));
+        let is_told = detected.is_some() || named.is_some();
+        let usual = || {
+            let of_endpoint = |profile: &&Profile| profile.endpoint.as_deref() == Some(endpoint);
+            let profiles = self.profiles.iter().filter(of_endpoint);
+            newest(profiles.filter(|profile| {
+                advertised.iter().all(|tool| profile.takes(tool))
+                    && profile.unknown_tools(advertised).is_empty()
+            }))
+        };
+        ProfileChoice {
+            profile: match is_told {
+                true => of_named.or(detected),
+                false => usual(),
             },
-            (Some(detected), _) => ProfileChoice {
-                profile: of_named.or(Some(detected)),
-                disagrees_with: None,
-                is_told: true,
-            },
-            (None, Some(_)) => ProfileChoice {
-                profile: of_named,
-                disagrees_with: None,
-                is_told: true,
-            },
-            (None, None) => ProfileChoice {
-                profile: newest(
-                    self.profiles
-                        .iter()
-                        .filter(|profile| profile.endpoint.as_deref() == Some(endpoint))
-                        .filter(|profile| {
-                            advertised.iter().all(|tool| profile.takes(tool))
-                                && profile.unknown_tools(advertised).is_empty()
-                        }),
-                ),
-                disagrees_with: None,
-                is_told: false,
-            },
+            disagrees_with,
+            is_told,
         }
     }
 

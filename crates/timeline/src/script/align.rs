@@ -12,6 +12,7 @@ mod results;
 use super::llm_script::LlmScript;
 use super::request::{Request, RequestedResult};
 use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, quote};
+use super::session::Servings;
 use super::text::is_reminder;
 use super::turns::{ExpectedInput, Turn};
 use answers::answers_so;
@@ -19,16 +20,6 @@ pub(super) use answers::is_like;
 pub(super) use prefill::rounds_along;
 pub(super) use prompts::kept_prompt;
 use prompts::scripted_text;
-
-/// Where a request is.
-pub(super) enum Located<'r> {
-    /// At this turn.
-    At(Position<'r>),
-    /// Nowhere: why.
-    Nowhere(AlignmentError),
-    /// Its history can't be followed: why, for each place where it may have begun.
-    Unaligned(Vec<Rejection>),
-}
 
 /// A turn whose request this is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +46,18 @@ pub(super) struct AlignmentError {
     pub(super) after: Option<usize>,
     pub(super) differences: Vec<FieldDifference>,
     pub(super) rejected: Vec<Rejection>,
+    /// Whether the history can't be followed: what is rejected says why, for each place where it may have begun.
+    pub(super) is_unaligned: bool,
+}
+
+impl AlignmentError {
+    fn unaligned(rejected: Vec<Rejection>) -> Self {
+        Self {
+            rejected,
+            is_unaligned: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// A field that is not what the script expects.
@@ -128,17 +131,8 @@ impl Rejection {
     }
 }
 
-/// Which turns a session has done with, though its history doesn't show it.
-pub(super) trait ConsumedTurns {
-    /// Whether every error of the turn was served as often as it is to be, or its empty answer was given.
-    fn is_spent(&self, turn_idx: usize) -> bool;
-
-    /// Whether anything of the turn was served.
-    fn is_played(&self, turn_idx: usize) -> bool;
-}
-
 /// A place in the script between two turns.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Place {
     next: usize,
     after: Option<usize>,
@@ -174,18 +168,18 @@ const MAX_REJECTIONS: usize = 5;
 pub(super) fn locate<'r>(
     script: &LlmScript,
     request: &'r Request,
-    spent: &dyn ConsumedTurns,
-) -> Located<'r> {
+    servings: &Servings,
+) -> Result<Position<'r>, AlignmentError> {
     let rounds = rounds_along(script, request);
-    let aligner = Aligner::new(script, &rounds, spent);
+    let aligner = Aligner::new(script, &rounds, servings);
     if let Some(previous) = &request.previous {
         let place = Place {
             next: previous.turn_idx + 1,
             after: Some(previous.turn_idx).filter(|&idx| idx < script.turns.turns.len()),
-            results_from: 0,
-            takes_any_text: false,
+            ..Place::default()
         };
-        return aligner.go_on_from(place);
+        let walk = aligner.walk(place);
+        return aligner.arrive(walk.map_err(|why| AlignmentError::unaligned(vec![why]))?);
     }
     aligner.begin()
 }
@@ -194,24 +188,24 @@ pub(super) fn locate<'r>(
 pub(super) fn locate_at<'r>(
     script: &LlmScript,
     request: &'r Request,
-    spent: &dyn ConsumedTurns,
+    servings: &Servings,
     next: usize,
 ) -> Option<Position<'r>> {
     let rounds = rounds_along(script, request);
-    let aligner = Aligner::new(script, &rounds, spent);
+    let aligner = Aligner::new(script, &rounds, servings);
     // Results say where a request is, if their calls were made in this session.
     let anchor = rounds
         .last
         .results
         .iter()
         .find_map(|result| script.turn_of_call(&result.call_id))
-        .filter(|&turn_idx| spent.is_played(turn_idx));
+        .filter(|&turn_idx| servings.is_played(script, turn_idx));
     let place = match anchor {
         Some(turn_idx) => Place {
             next: turn_idx + 1,
             after: Some(turn_idx),
             results_from: aligner.first_round_with_calls_of(turn_idx) + 1,
-            takes_any_text: false,
+            ..Place::default()
         },
         None if next == 0 => Place {
             results_from: rounds.answered.len(),
@@ -221,9 +215,8 @@ pub(super) fn locate_at<'r>(
         },
         None => Place {
             next,
-            after: None,
             results_from: rounds.answered.len(),
-            takes_any_text: false,
+            ..Place::default()
         },
     };
     aligner.arrive(Walk::begin(place)).ok()
@@ -233,11 +226,11 @@ pub(super) fn locate_at<'r>(
 pub(super) fn locate_next<'r>(
     script: &LlmScript,
     request: &'r Request,
-    spent: &dyn ConsumedTurns,
+    servings: &Servings,
     next: usize,
 ) -> Result<Position<'r>, AlignmentError> {
     let rounds = rounds_along(script, request);
-    let aligner = Aligner::new(script, &rounds, spent);
+    let aligner = Aligner::new(script, &rounds, servings);
     let mut differences = Vec::new();
     match aligner.next_asked(Place::start(next, false), &mut differences) {
         Some(turn_idx) => Ok(Position {
@@ -261,42 +254,26 @@ struct Aligner<'a, 'r> {
     turns: &'a [Turn],
     rounds: &'a Rounds<'r>,
     last_texts: NormalTexts,
-    spent: &'a dyn ConsumedTurns,
+    servings: &'a Servings,
 }
 
 impl<'a, 'r> Aligner<'a, 'r> {
-    fn new(script: &'a LlmScript, rounds: &'a Rounds<'r>, spent: &'a dyn ConsumedTurns) -> Self {
+    fn new(script: &'a LlmScript, rounds: &'a Rounds<'r>, servings: &'a Servings) -> Self {
         Self {
             script,
             turns: &script.turns.turns,
             rounds,
             last_texts: rounds.last.normal_texts(),
-            spent,
+            servings,
         }
     }
 
-    fn go_on_from(&self, place: Place) -> Located<'r> {
-        match self.walk(place) {
-            Ok(walk) => self.arrival(walk),
-            Err(rejection) => Located::Unaligned(vec![rejection]),
-        }
-    }
-
-    fn arrival(&self, walk: Walk) -> Located<'r> {
-        match self.arrive(walk) {
-            Ok(position) => Located::At(position),
-            Err(lost) => Located::Nowhere(lost),
-        }
-    }
-
-    fn begin(&self) -> Located<'r> {
+    fn begin(&self) -> Result<Position<'r>, AlignmentError> {
         let texts = self.rounds.first().normal_texts();
         if self.rounds.answered.is_empty() {
             let start = self.best_start(&texts);
-            return match start.or_else(|| self.first_live()) {
-                Some(place) => self.arrival(Walk::begin(place)),
-                None => Located::Nowhere(AlignmentError::default()),
-            };
+            let start = start.or_else(|| self.first_live());
+            return self.arrive(Walk::begin(start.ok_or_else(AlignmentError::default)?));
         }
         let mut rejected: Vec<Rejection> = Vec::new();
         let mut nearest: Option<AlignmentError> = None;
@@ -308,13 +285,13 @@ impl<'a, 'r> Aligner<'a, 'r> {
                     }
                 }
                 Ok(walk) => match self.arrive(walk) {
-                    Ok(position) => return Located::At(position),
+                    Ok(position) => return Ok(position),
                     Err(lost) => nearest = nearest.or(Some(lost)),
                 },
             }
         }
         if let Some(lost) = nearest {
-            return Located::Nowhere(lost);
+            return Err(lost);
         }
         // An answer that is left out is no history that was made shorter: what stood around it is still there.
         let gap = rejected.iter().find(|rejection| rejection.is_gap);
@@ -322,14 +299,11 @@ impl<'a, 'r> Aligner<'a, 'r> {
         // Where it was followed farther, it is more likely to have begun.
         let farthest = rejected.iter().map(|it| it.n_followed).max();
         rejected.retain(|it| it.is_gap || Some(it.n_followed) == farthest);
-        match gap {
-            Some(_) => Located::Nowhere(AlignmentError {
-                expected: gap,
-                rejected,
-                ..AlignmentError::default()
-            }),
-            None => Located::Unaligned(rejected),
-        }
+        Err(AlignmentError {
+            expected: gap,
+            is_unaligned: gap.is_none(),
+            ..AlignmentError::unaligned(rejected)
+        })
     }
 
     fn first_live(&self) -> Option<Place> {
@@ -350,7 +324,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
         let mut before = None;
         live.map(|(start, _)| start).take_while(move |&start| {
             let from = before.replace(start).unwrap_or(start);
-            (from..start).all(|turn_idx| self.spent.is_played(turn_idx))
+            (from..start).all(|turn_idx| self.servings.is_played(self.script, turn_idx))
         })
     }
 
@@ -431,7 +405,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
                     next: turn_idx + 1,
                     after: Some(turn_idx),
                     results_from: round_idx + 1,
-                    takes_any_text: false,
+                    ..Place::default()
                 };
                 seen_calls.clear();
             }
@@ -586,7 +560,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 expected: self.first_unspent(place.next),
                 after: place.after,
                 differences,
-                rejected: Vec::new(),
+                ..AlignmentError::default()
             }),
         }
     }
@@ -619,7 +593,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
         let mut turn_idx = place.next;
         while let Some(turn) = self.turns.get(turn_idx) {
             let takes_any = place.takes_any_text && turn_idx == place.next;
-            let is_spent = self.spent.is_spent(turn_idx);
+            let is_spent = self.is_spent(turn_idx);
             // Nothing was said yet that could have left no trace.
             if place.after.is_none() && turn_idx == place.next && turn.input.is_none() && !is_spent
             {
@@ -680,7 +654,11 @@ impl<'a, 'r> Aligner<'a, 'r> {
     }
 
     fn first_unspent(&self, next: usize) -> Option<usize> {
-        (next..self.turns.len()).find(|&turn_idx| !self.spent.is_spent(turn_idx))
+        (next..self.turns.len()).find(|&turn_idx| !self.is_spent(turn_idx))
+    }
+
+    fn is_spent(&self, turn_idx: usize) -> bool {
+        self.servings.is_spent(self.script, turn_idx)
     }
 
     /// Whether the input before `turn` is among the texts from `from` on, as the index after it. A turn without one
@@ -727,9 +705,8 @@ impl Place {
     fn start(turn_idx: usize, takes_any_text: bool) -> Self {
         Self {
             next: turn_idx,
-            after: None,
-            results_from: 0,
             takes_any_text,
+            ..Self::default()
         }
     }
 }

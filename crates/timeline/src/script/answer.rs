@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::turns::AnswerImage;
+use super::blocks::is_same_data;
+use super::request::RequestedBlock;
 use cuecard_source::json::read_value;
 use cuecard_source::value::Json;
 
-/// A part of an answer.
+/// A part of an answer, whose calls are of this type.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Element {
+pub enum Element<C = Call> {
     /// What the model thinks.
     Thinking(Vec<Piece>),
     /// What it says.
@@ -17,10 +18,18 @@ pub enum Element {
     /// What it refuses with: a field of its own for OpenAI, text elsewhere.
     Refusal(Vec<Piece>),
     /// A call of a tool; several in a row are parallel.
-    Call(Call),
+    Call(C),
 }
 
-impl Element {
+impl<C> Element<C> {
+    /// The call, if it is one.
+    pub fn call(&self) -> Option<&C> {
+        match self {
+            Self::Call(call) => Some(call),
+            Self::Thinking(_) | Self::Text(_) | Self::Refusal(_) => None,
+        }
+    }
+
     /// Its pieces; a call has none.
     pub fn pieces(&self) -> &[Piece] {
         match self {
@@ -46,11 +55,27 @@ impl Element {
 pub struct Piece {
     /// The text.
     pub text: Arc<str>,
-    /// When it is complete, in milliseconds since the answer began. A time before that of the piece before means
-    /// that one.
+    /// When it is complete, in milliseconds since the answer began, or of a script, in the time of the schedule: it is
+    /// spread over the gap before. A time before that of the piece before means that one.
     pub at_ms: u64,
     /// An image in place of the text, which describes it, where the dialect has images in answers.
     pub image: Option<Arc<AnswerImage>>,
+}
+
+/// An image of the model's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerImage {
+    /// Its type: `image/png`.
+    pub mime_type: String,
+    /// Its bytes, in base64.
+    pub data: String,
+}
+
+impl AnswerImage {
+    /// Whether `block`, which a client sends, is this image.
+    pub fn is_in(&self, block: &RequestedBlock) -> bool {
+        is_same_data(&self.data, &block.data)
+    }
 }
 
 /// A call of a tool.

@@ -157,13 +157,10 @@ impl AuxiliaryRequests {
     pub fn with_calls_of(&self, timeline: &Timeline) -> Self {
         Self {
             is_off: timeline.server.has_no_side,
-            conditions: self.conditions.clone(),
             calls: timeline.server.side_calls.clone(),
-            prompts: self.prompts.clone(),
-            inputs: self.inputs.clone(),
-            max_distance: self.max_distance,
             makes_calls: makes_calls(timeline),
             is_open: timeline.server.any_prompt,
+            ..self.clone()
         }
     }
 

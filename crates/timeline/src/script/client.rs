@@ -55,10 +55,9 @@ impl Client {
         let attempt = served.attempt(script).expect("it was served");
         let parts = attempt.elements.iter().filter_map(|element| match element {
             TurnElement::Thinking(_) => None,
-            TurnElement::Text(pieces) | TurnElement::Illustrated { pieces, .. } => Some(
-                Part::Text(pieces.iter().map(|piece| &*piece.text).collect()),
-            ),
-            TurnElement::Refusal(piece) => Some(Part::Text(piece.text.to_string())),
+            TurnElement::Text(pieces) | TurnElement::Refusal(pieces) => Some(Part::Text(
+                pieces.iter().map(|piece| &*piece.text).collect(),
+            )),
             TurnElement::Call(call) => Some(Part::Call(RequestedCall {
                 id: call.id.clone(),
                 name: "Bash".into(),

@@ -82,6 +82,5 @@ pub use speed::Speed;
 pub use terminal_steps::{StepRole, TerminalStep, terminal_steps};
 pub use text::{is_reminder, normalise, without_line_end};
 pub use turns::{
-    AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Turn, TurnCall, TurnElement,
-    TurnError, Turns,
+    Attempt, CompiledTurns, ExpectedInput, Turn, TurnCall, TurnElement, TurnError, Turns,
 };

@@ -52,6 +52,10 @@ pub struct Wanted<'a> {
     pub session_id: Option<&'a str>,
     /// Texts of which one is the prompt: the nearest counts.
     pub prompts: &'a [&'a str],
+    /// The blocks of the prompt.
+    pub blocks: &'a [&'a RequestedBlock],
+    /// The request to a model, which must meet the conditions of a scenario that has some (`match`).
+    pub request: Option<&'a Request>,
 }
 
 /// A scenario that was chosen, and why.
@@ -205,21 +209,6 @@ impl Selector {
     ///
     /// No scenario has the name or id (T-SEL-01), or none is near enough (T-SEL-02). A name never falls through to the prompt.
     pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, Box<Diagnostic>> {
-        self.select_for(wanted, &[], None)
-    }
-
-    /// The same for a prompt with `blocks`, and for a request to a model, which must meet the conditions of a scenario that
-    /// has some (`match`).
-    ///
-    /// # Errors
-    ///
-    /// As [`Selector::select`].
-    pub fn select_for(
-        &self,
-        wanted: Wanted<'_>,
-        blocks: &[&RequestedBlock],
-        request: Option<&Request>,
-    ) -> Result<Selection, Box<Diagnostic>> {
         if let Some(name) = wanted.name {
             return self.exactly("name", name, SelectionReason::Name, |entry| {
                 Some(&entry.name)
@@ -231,7 +220,7 @@ impl Selector {
                 entry.session_id.as_deref()
             });
         }
-        self.by_prompt(wanted.prompts, blocks, request)
+        self.by_prompt(wanted)
     }
 
     fn exactly<'a>(
@@ -323,12 +312,13 @@ impl Selector {
         ranked
     }
 
-    fn by_prompt(
-        &self,
-        prompts: &[&str],
-        blocks: &[&RequestedBlock],
-        request: Option<&Request>,
-    ) -> Result<Selection, Box<Diagnostic>> {
+    fn by_prompt(&self, wanted: Wanted<'_>) -> Result<Selection, Box<Diagnostic>> {
+        let Wanted {
+            prompts,
+            blocks,
+            request,
+            ..
+        } = wanted;
         let wanted = || match (prompts.last().copied().unwrap_or_default(), blocks.first()) {
             ("", Some(block)) => block.describe(),
             (text, _) => super::rounds::quote(text),
@@ -383,40 +373,30 @@ impl Selector {
             .filter(|&&(idx, near)| is_candidate(&self.entries[idx]) && near.is_some_and(is_near));
         let mut any = self.entries.iter();
         let any = any.position(|entry| entry.takes_any && is_candidate(entry));
-        // Which of two with one prompt is meant, the prompt can't tell.
-        let is_ambiguous = match (first, any) {
-            (Some(&(scenario_idx, Some(near))), _) if !has_twin(scenario_idx, near) => {
-                return Ok(Selection {
-                    scenario_idx,
-                    reason: SelectionReason::Prompt(near.distance),
-                    others: others(1),
-                });
-            }
-            (Some(_), _) => true,
-            (None, Some(scenario_idx)) => {
-                return Ok(Selection {
-                    scenario_idx,
-                    reason: SelectionReason::Any,
-                    others: others(0),
-                });
-            }
-            (None, None) => false,
+        let selection = |scenario_idx, reason, from| Selection {
+            scenario_idx,
+            reason,
+            others: others(from),
         };
-        // The nearest may have the prompt, and lack only its conditions.
-        let is_unmet = matches!(ranked.first(), Some(&(_, Some(near))) if is_near(near));
         let (wanted, max_distance) = (wanted(), self.max_distance);
-        let (message, help) = match (is_ambiguous, is_unmet) {
-            (true, _) => (
+        let (message, help) = match (first, any) {
+            (Some(&(idx, Some(near))), _) if !has_twin(idx, near) => {
+                return Ok(selection(idx, SelectionReason::Prompt(near.distance), 1));
+            }
+            // Which of two with one prompt is meant, the prompt can't tell.
+            (Some(_), _) => (
                 format!("several timelines have the prompt {wanted}"),
                 "name the timeline (`x-scenario-name`, `x-scenario-session-id`)",
             ),
-            (false, true) => (
+            (None, Some(idx)) => return Ok(selection(idx, SelectionReason::Any, 0)),
+            // The nearest may have the prompt, and lack only its conditions.
+            (None, None) if matches!(ranked.first(), Some(&(_, Some(near))) if is_near(near)) => (
                 format!(
                     "no timeline with a prompt near {wanted} has a `match` that the request meets"
                 ),
                 "correct the request, or the `match` of the timeline",
             ),
-            (false, false) => (
+            (None, None) => (
                 format!("no timeline's prompt is within {max_distance} of {wanted}"),
                 "correct the prompt, name the timeline (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
             ),

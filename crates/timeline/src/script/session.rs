@@ -6,8 +6,8 @@ use std::num::NonZeroUsize;
 use lru::LruCache;
 
 use super::align::{
-    AlignmentError, ConsumedTurns, Located, Position, Rejection, UserDifference, kept_prompt,
-    locate, locate_at, locate_next, may_be_missing, rounds_along,
+    AlignmentError, Position, Rejection, UserDifference, kept_prompt, locate, locate_at,
+    locate_next, may_be_missing, rounds_along,
 };
 use super::auxiliary_requests::{AuxiliaryRequests, SideReply};
 use super::llm_script::LlmScript;
@@ -30,7 +30,7 @@ pub struct Session {
     /// The first turn that the history of a request began with.
     first_held: Option<usize>,
     /// How often each attempt was served.
-    servings: HashMap<(usize, usize), u32>,
+    servings: Servings,
     /// What each request got, if that was no error.
     remembered: LruCache<RequestKey, Served>,
 }
@@ -136,7 +136,7 @@ impl Default for Session {
         Self {
             cursor: 0,
             first_held: None,
-            servings: HashMap::new(),
+            servings: Servings::default(),
             remembered: LruCache::sparse(MAX_REMEMBERED),
         }
     }
@@ -159,15 +159,11 @@ impl Session {
         if let Some(turn_idx) = before.map(|served| served.turn_idx) {
             return self.go_on(script, request, turn_idx);
         }
-        let served_here = ServedHere {
-            script,
-            servings: &self.servings,
-        };
-        let located = locate(script, request, &served_here);
+        let located = locate(script, request, &self.servings);
         let expected = match &located {
-            Located::At(position) => Some(position.turn_idx),
-            Located::Nowhere(lost) => lost.expected,
-            Located::Unaligned(_) => Some(self.cursor),
+            Ok(position) => Some(position.turn_idx),
+            Err(lost) if lost.is_unaligned => Some(self.cursor),
+            Err(lost) => lost.expected,
         };
         let expected_text = expected
             .and_then(|turn_idx| script.turn(turn_idx)?.input.as_ref())
@@ -176,35 +172,28 @@ impl Session {
             return Decision::Side(reply);
         }
         let (position, rejected) = match located {
-            Located::At(position) => {
+            Ok(position) => {
                 // What goes on from an answer needs no history.
                 let is_whole = request.previous.is_some();
                 let forgotten = (!is_whole).then(|| self.forgotten(script, &position));
                 let forgotten = forgotten.flatten();
                 (position, forgotten)
             }
-            Located::Nowhere(lost) => return miss(script, request, lost),
+            Err(lost) if !lost.is_unaligned => return miss(script, request, lost),
             // What a client made of a history is known only of one that was played here.
-            Located::Unaligned(rejected) if self.servings.is_empty() => {
-                return miss(
-                    script,
-                    request,
-                    AlignmentError::with_history_of_its_own(script, request, rejected),
-                );
+            Err(lost) if self.servings.0.is_empty() => {
+                return miss(script, request, lost.of_own_history(script, request));
             }
-            Located::Unaligned(rejected) => {
-                match locate_at(script, request, &served_here, self.cursor) {
-                    Some(position) => (position, Some(rejected)),
-                    None => {
-                        let lost = AlignmentError {
-                            expected: Some(self.cursor).filter(|&idx| script.turn(idx).is_some()),
-                            rejected,
-                            ..AlignmentError::default()
-                        };
-                        return miss(script, request, lost);
-                    }
+            Err(lost) => match locate_at(script, request, &self.servings, self.cursor) {
+                Some(position) => (position, Some(lost.rejected)),
+                None => {
+                    let lost = AlignmentError {
+                        expected: Some(self.cursor).filter(|&idx| script.turn(idx).is_some()),
+                        ..lost
+                    };
+                    return miss(script, request, lost);
                 }
-            }
+            },
         };
         self.serve(script, request, position, rejected)
     }
@@ -222,7 +211,7 @@ impl Session {
                 None if may_be_missing(turn) => return None,
                 None => "answer",
             };
-            let is_held = turn.is_history || self.servings.contains_key(&last);
+            let is_held = turn.is_history || self.servings.0.contains_key(&last);
             is_held.then(|| Rejection::gap(turn_idx, format!("the history is missing its {what}")))
         });
         forgotten.map(|rejection| vec![rejection])
@@ -230,27 +219,16 @@ impl Session {
 
     /// The turn that `request` asks for; `None` if its history is not the script's up to one.
     pub(super) fn turn_of<'s>(&self, script: &'s LlmScript, request: &Request) -> Option<&'s Turn> {
-        let here = ServedHere {
-            script,
-            servings: &self.servings,
-        };
         let turn_idx = match self.remembered.peek(&request.key) {
             Some(served) => served.turn_idx,
-            None => match locate(script, request, &here) {
-                Located::At(position) => position.turn_idx,
-                Located::Nowhere(_) | Located::Unaligned(_) => return None,
-            },
+            None => locate(script, request, &self.servings).ok()?.turn_idx,
         };
         script.turn(turn_idx)
     }
 
     /// An equal request takes the turn after the one that it got before (`onRepeat: next`).
     fn go_on(&mut self, script: &LlmScript, request: &Request, turn_idx: usize) -> Decision {
-        let here = ServedHere {
-            script,
-            servings: &self.servings,
-        };
-        match locate_next(script, request, &here, turn_idx + 1) {
+        match locate_next(script, request, &self.servings, turn_idx + 1) {
             Ok(position) => self.serve(script, request, position, None),
             Err(lost) => miss(script, request, lost),
         }
@@ -276,7 +254,7 @@ impl Session {
         self.first_held = self.first_held.into_iter().chain(first_held).min();
         let attempt_idx = script
             .turn(turn_idx)
-            .and_then(|turn| next_attempt(turn, turn_idx, &self.servings));
+            .and_then(|turn| self.servings.next_attempt(turn, turn_idx));
         let Some(attempt_idx) = attempt_idx else {
             let lost = AlignmentError {
                 expected: Some(turn_idx),
@@ -285,7 +263,6 @@ impl Session {
             };
             return miss(script, request, lost);
         };
-        let n_attempts = script.turn(turn_idx).map_or(0, |turn| turn.attempts.len());
         let served = Served {
             turn_idx,
             attempt_idx,
@@ -293,14 +270,14 @@ impl Session {
             unaligned: rejected,
             answered,
             user_differences,
-            is_first: (0..n_attempts).all(|idx| n_served(&self.servings, turn_idx, idx) == 0),
+            is_first: !self.servings.is_played(script, turn_idx),
             differing_results: results
                 .iter()
                 .filter_map(|(turn_idx, results)| Some((script.turn(*turn_idx)?, results)))
                 .flat_map(|(turn, results)| compare_results(turn, results, request.endpoint))
                 .collect(),
         };
-        let n_served = self.servings.entry((turn_idx, attempt_idx)).or_default();
+        let n_served = self.servings.0.entry((turn_idx, attempt_idx)).or_default();
         *n_served = n_served.saturating_add(1);
         self.cursor = turn_idx + 1;
         let is_error = served
@@ -329,53 +306,56 @@ fn miss(script: &LlmScript, request: &Request, lost: AlignmentError) -> Decision
     Decision::Miss(Box::new(Miss::new(script, request, lost)))
 }
 
-/// The first attempt that isn't an error which was served often enough.
-fn next_attempt(
-    turn: &Turn,
-    turn_idx: usize,
-    servings: &HashMap<(usize, usize), u32>,
-) -> Option<usize> {
-    turn.attempts
-        .iter()
-        .enumerate()
-        .position(|(attempt_idx, attempt)| {
-            let n_served = n_served(servings, turn_idx, attempt_idx);
-            attempt
-                .error
-                .as_ref()
-                .is_none_or(|error| !error.is_spent(n_served))
-        })
-}
+/// How often each attempt of each turn was served.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Servings(HashMap<(usize, usize), u32>);
 
-fn n_served(servings: &HashMap<(usize, usize), u32>, turn_idx: usize, attempt_idx: usize) -> u32 {
-    let found = servings.get(&(turn_idx, attempt_idx));
-    found.copied().unwrap_or_default()
-}
-
-struct ServedHere<'a> {
-    script: &'a LlmScript,
-    servings: &'a HashMap<(usize, usize), u32>,
-}
-
-impl ConsumedTurns for ServedHere<'_> {
-    fn is_played(&self, turn_idx: usize) -> bool {
-        let n_attempts = self
-            .script
-            .turn(turn_idx)
-            .map_or(0, |turn| turn.attempts.len());
-        (0..n_attempts).any(|attempt_idx| n_served(self.servings, turn_idx, attempt_idx) > 0)
+impl Servings {
+    /// All of a script but its last turn.
+    pub(super) fn before_last(script: &LlmScript) -> Self {
+        let turns = script.turns.turns.iter().enumerate();
+        let before = turns.take(script.turns.turns.len().saturating_sub(1));
+        let attempts = before.flat_map(|(turn_idx, turn)| {
+            (0..turn.attempts.len()).map(move |attempt_idx| (turn_idx, attempt_idx))
+        });
+        Self(attempts.map(|attempt| (attempt, u32::MAX)).collect())
     }
 
-    fn is_spent(&self, turn_idx: usize) -> bool {
-        let Some(turn) = self.script.turn(turn_idx) else {
+    fn n_served(&self, turn_idx: usize, attempt_idx: usize) -> u32 {
+        let found = self.0.get(&(turn_idx, attempt_idx));
+        found.copied().unwrap_or_default()
+    }
+
+    /// Whether anything of the turn was served.
+    pub(super) fn is_played(&self, script: &LlmScript, turn_idx: usize) -> bool {
+        let n_attempts = script.turn(turn_idx).map_or(0, |turn| turn.attempts.len());
+        (0..n_attempts).any(|attempt_idx| self.n_served(turn_idx, attempt_idx) > 0)
+    }
+
+    /// Whether a session has done with the turn, though its history doesn't show it: every error of it was served as often
+    /// as it is to be, or its empty answer was given.
+    pub(super) fn is_spent(&self, script: &LlmScript, turn_idx: usize) -> bool {
+        let Some(turn) = script.turn(turn_idx) else {
             return true;
         };
         if turn.is_only_errors() {
-            return next_attempt(turn, turn_idx, self.servings).is_none();
+            return self.next_attempt(turn, turn_idx).is_none();
         }
         // A client may have left an empty answer out of its history. The same request again is no other one, and
         // never comes to here.
         let last_idx = turn.attempts.len().saturating_sub(1);
-        turn.is_silent() && n_served(self.servings, turn_idx, last_idx) > 0
+        turn.is_silent() && self.n_served(turn_idx, last_idx) > 0
+    }
+
+    /// The first attempt that isn't an error which was served often enough.
+    fn next_attempt(&self, turn: &Turn, turn_idx: usize) -> Option<usize> {
+        let mut attempts = turn.attempts.iter().enumerate();
+        attempts
+            .find(|(attempt_idx, attempt)| {
+                let n_served = self.n_served(turn_idx, *attempt_idx);
+                let error = attempt.error.as_ref();
+                error.is_none_or(|error| !error.is_spent(n_served))
+            })
+            .map(|(attempt_idx, _)| attempt_idx)
     }
 }

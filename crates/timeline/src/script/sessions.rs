@@ -386,6 +386,8 @@ impl Sessions {
             name: address.scenario_name,
             session_id: address.scenario_session_id,
             prompts,
+            blocks: &blocks,
+            request: Some(request),
         };
         let is_named = wanted
             .name
@@ -410,7 +412,7 @@ impl Sessions {
             }
         }
         self.selector
-            .select_for(wanted, &blocks, Some(request))
+            .select(wanted)
             .map_err(UnmatchedRequest::Unselected)
     }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::blocks::{ExpectedBlock, is_same_data};
+use super::answer::{AnswerImage, Element};
+use super::blocks::ExpectedBlock;
 use super::request::RequestedBlock;
 use super::schedule::Schedule;
 use super::speed::Speed;
@@ -89,49 +90,7 @@ pub struct TurnError {
 }
 
 /// A part of an answer.
-#[derive(Debug, Clone)]
-pub enum TurnElement {
-    /// `think`, in pieces.
-    Thinking(Vec<Piece>),
-    /// `assistant`, in pieces.
-    Text(Vec<Piece>),
-    /// `assistant` with images, which some dialects have no place for: they send the text that describes an image.
-    Illustrated {
-        /// All of it as text, in pieces.
-        pieces: Vec<Piece>,
-        /// The images, each with the index of the piece that describes it.
-        images: Vec<(usize, Arc<AnswerImage>)>,
-    },
-    /// `refusal`.
-    Refusal(Piece),
-    /// A tool call.
-    Call(TurnCall),
-}
-
-/// An image of the model's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AnswerImage {
-    /// Its type: `image/png`.
-    pub mime_type: String,
-    /// Its bytes, in base64.
-    pub data: String,
-}
-
-impl AnswerImage {
-    /// Whether `block`, which a client sends, is this image.
-    pub fn is_in(&self, block: &RequestedBlock) -> bool {
-        is_same_data(&self.data, &block.data)
-    }
-}
-
-/// A piece of text at its time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
-    /// When the last of it is sent, in the time of the schedule: it is spread over the gap before.
-    pub at_ms: u64,
-    /// The text.
-    pub text: Arc<str>,
-}
+pub type TurnElement = Element<TurnCall>;
 
 /// A tool call of an answer.
 #[derive(Debug, Clone)]
@@ -183,29 +142,17 @@ impl Turns {
 impl Turn {
     /// Its calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &TurnCall> {
-        self.attempts
-            .iter()
-            .flat_map(|attempt| &attempt.elements)
-            .filter_map(|element| match element {
-                TurnElement::Call(call) => Some(call),
-                TurnElement::Thinking(_)
-                | TurnElement::Text(_)
-                | TurnElement::Illustrated { .. }
-                | TurnElement::Refusal(_) => None,
-            })
+        self.elements().filter_map(Element::call)
+    }
+
+    fn elements(&self) -> impl Iterator<Item = &TurnElement> {
+        self.attempts.iter().flat_map(|attempt| &attempt.elements)
     }
 
     /// The images of its answer, each with the text that describes it.
     pub fn images(&self) -> impl Iterator<Item = (&Arc<AnswerImage>, &Arc<str>)> {
-        let elements = self.attempts.iter().flat_map(|attempt| &attempt.elements);
-        let of_elements = elements.filter_map(|element| match element {
-            TurnElement::Illustrated { pieces, images } => Some((pieces, images)),
-            _ => None,
-        });
-        of_elements.flat_map(|(pieces, images)| {
-            let described = images.iter();
-            described.filter_map(|(idx, image)| Some((image, &pieces.get(*idx)?.text)))
-        })
+        let pieces = self.elements().flat_map(Element::pieces);
+        pieces.filter_map(|piece| Some((piece.image.as_ref()?, &piece.text)))
     }
 
     /// Whether these are images of its answer, in its order.
@@ -225,17 +172,12 @@ impl Turn {
         let answer = self.attempts.iter().find(|attempt| attempt.error.is_none());
         let mut texts = vec![String::new()];
         for element in answer.iter().flat_map(|attempt| &attempt.elements) {
-            let pieces = match element {
-                TurnElement::Text(pieces) | TurnElement::Illustrated { pieces, .. } => &pieces[..],
-                TurnElement::Refusal(piece) => std::slice::from_ref(piece),
-                TurnElement::Thinking(_) => &[],
-                TurnElement::Call(_) => {
-                    texts.push(String::new());
-                    &[]
+            match (element, texts.last_mut()) {
+                (Element::Call(_), _) => texts.push(String::new()),
+                (Element::Text(pieces) | Element::Refusal(pieces), Some(text)) => {
+                    text.extend(pieces.iter().map(|piece| &*piece.text));
                 }
-            };
-            if let Some(text) = texts.last_mut() {
-                text.extend(pieces.iter().map(|piece| &*piece.text));
+                _ => {}
             }
         }
         texts

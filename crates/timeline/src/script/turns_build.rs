@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use super::answer::{AnswerImage, Piece};
 use super::block_text::block_text;
 use super::parts::EventPart;
 use super::schedule::{EventTimes, Schedule};
 use super::schedule_lanes::is_keys;
 use super::text::{normalise, squeeze};
 use super::turns::{
-    AnswerImage, Attempt, CompiledTurns, ExpectedInput, Piece, Turn, TurnCall, TurnElement,
-    TurnError, Turns,
+    Attempt, CompiledTurns, ExpectedInput, Turn, TurnCall, TurnElement, TurnError, Turns,
 };
 use crate::model::{
     AgentEdits, ApiStyle, Block, BlockKind, Entry, EventKind, Media, MediaSource, Response,
@@ -17,7 +17,7 @@ use crate::model::{
 };
 use crate::profiles::AbstractCall;
 use cuecard_source::Span;
-use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Json;
 
 pub(super) fn build(timeline: &Timeline, schedule: &Schedule) -> CompiledTurns {
@@ -131,11 +131,10 @@ impl Builder<'_> {
             let span = input.span;
             if !self.was_cancelled {
                 let message = "no response to this user input";
-                self.report(codes::MODEL_EMPTY_SEGMENT, message, event_idx, span, |it| {
-                    it.with_help(
-                        "add an `llmResponse`; without one, the model answers with an empty message",
-                    )
-                });
+                let found = Diagnostic::warning(codes::MODEL_EMPTY_SEGMENT, message).with_help(
+                    "add an `llmResponse`; without one, the model answers with an empty message",
+                );
+                self.report(found, event_idx, span);
             }
             self.input = Some((input, event_idx));
             let is_cancelled = self.was_cancelled;
@@ -201,16 +200,13 @@ impl Builder<'_> {
             let points = &points_of(idx);
             match element {
                 ResponseElement::Think(entries) => {
-                    let pieces = pieces(entries, points, |text| text.as_str().into());
+                    let pieces = pieces(entries, points, |text| (text.as_str().into(), None));
                     attempt.elements.push(TurnElement::Thinking(pieces));
                 }
                 ResponseElement::Assistant(entries) => {
-                    let pieces = pieces(entries, points, |block| block_text(block).into());
-                    let images = images(entries);
-                    attempt.elements.push(match images.is_empty() {
-                        true => TurnElement::Text(pieces),
-                        false => TurnElement::Illustrated { pieces, images },
-                    });
+                    let block = |block: &Block| (block_text(block).into(), image(block));
+                    let pieces = pieces(entries, points, block);
+                    attempt.elements.push(TurnElement::Text(pieces));
                     self.report_blocks(event_idx, entries);
                 }
                 ResponseElement::Error(error) => {
@@ -225,10 +221,11 @@ impl Builder<'_> {
         if let Some(refusal) = &response.refusal {
             let timed = parts.iter().filter(|(_, part)| *part != EventPart::Whole);
             let at_ms = timed.map(|(at_ms, _)| *at_ms).max();
-            attempt.elements.push(TurnElement::Refusal(Piece {
+            attempt.elements.push(TurnElement::Refusal(vec![Piece {
                 at_ms: at_ms.unwrap_or_else(|| self.schedule.origin_of(event_idx)),
                 text: refusal.as_str().into(),
-            }));
+                image: None,
+            }]));
         }
         if !attempt.elements.is_empty() || attempts.is_empty() {
             attempts.push(attempt);
@@ -264,17 +261,10 @@ impl Builder<'_> {
                     }
                     _ => format!("a model's answer can't contain a block of type `{kind}`"),
                 };
-                self.report(
-                    codes::MODEL_BLOCK_AS_TEXT,
-                    &message,
-                    event_idx,
-                    entry.span,
-                    |it| {
-                        it.with_help(
-                            "it is sent as text that describes it; write that text, if it matters",
-                        )
-                    },
+                let found = Diagnostic::warning(codes::MODEL_BLOCK_AS_TEXT, message).with_help(
+                    "it is sent as text that describes it; write that text, if it matters",
                 );
+                self.report(found, event_idx, entry.span);
             }
         }
     }
@@ -294,14 +284,10 @@ impl Builder<'_> {
     fn edit(&mut self, event_idx: usize, event: &TimelineEvent, edit: &AgentEdits) {
         let Some(call) = AbstractCall::of_edit(edit, event.span) else {
             let message = format!("the edit of `{}` only has line counts", edit.path);
-            self.diagnostics.push(
-                Diagnostic::note(codes::MODEL_EDIT_COUNTS, message)
-                    .at(&self.timeline.source, event.span)
-                    .with_pointer(&event.path)
-                    .with_help(
-                        "a model can't request such an edit; add `oldText` and `newText` if it should",
-                    ),
+            let found = Diagnostic::note(codes::MODEL_EDIT_COUNTS, message).with_help(
+                "a model can't request such an edit; add `oldText` and `newText` if it should",
             );
+            self.report(found, event_idx, event.span);
             return;
         };
         let at_ms = self.times(event_idx).map_or(0, |times| times.start_ms);
@@ -330,60 +316,49 @@ impl Builder<'_> {
         }
     }
 
-    fn report(
-        &mut self,
-        code: Code,
-        message: &str,
-        event_idx: usize,
-        span: Span,
-        dress: impl FnOnce(Diagnostic) -> Diagnostic,
-    ) {
-        let diagnostic = Diagnostic::warning(code, message)
-            .at(&self.timeline.source, span)
-            .with_pointer(&self.timeline.events[event_idx].path);
-        self.diagnostics.push(dress(diagnostic));
+    fn report(&mut self, found: Diagnostic, event_idx: usize, span: Span) {
+        let path = &self.timeline.events[event_idx].path;
+        let found = found.at(&self.timeline.source, span).with_pointer(path);
+        self.diagnostics.push(found);
     }
 }
 
-fn pieces<T>(entries: &[Entry<T>], points: &[u64], text: impl Fn(&T) -> Arc<str>) -> Vec<Piece> {
-    entries
-        .iter()
-        .enumerate()
-        .map(|(idx, entry)| Piece {
+fn pieces<T>(
+    entries: &[Entry<T>],
+    points: &[u64],
+    content: impl Fn(&T) -> (Arc<str>, Option<Arc<AnswerImage>>),
+) -> Vec<Piece> {
+    let pieces = entries.iter().enumerate().map(|(idx, entry)| {
+        let (text, image) = content(&entry.value);
+        Piece {
+            text,
             at_ms: points.get(idx).copied().unwrap_or_default(),
-            text: text(&entry.value),
-        })
-        .collect()
+            image,
+        }
+    });
+    pieces.collect()
 }
 
-/// The images whose bytes are known, with their indexes.
-fn images(entries: &[Entry<Block>]) -> Vec<(usize, Arc<AnswerImage>)> {
-    let image = |(idx, entry): (usize, &Entry<Block>)| match &entry.value.kind {
+/// The image of a block, if its bytes are known.
+fn image(block: &Block) -> Option<Arc<AnswerImage>> {
+    match &block.kind {
         BlockKind::Image(Media {
             mime_type,
             source: MediaSource::Data(data),
             ..
-        }) => Some((
-            idx,
-            Arc::new(AnswerImage {
-                mime_type: mime_type.clone(),
-                data: data.clone(),
-            }),
-        )),
+        }) => Some(Arc::new(AnswerImage {
+            mime_type: mime_type.clone(),
+            data: data.clone(),
+        })),
         _ => None,
-    };
-    entries.iter().enumerate().filter_map(image).collect()
+    }
 }
 
 /// What is known of a turn once all of it is there.
 fn finish(turn: &mut Turn, coalesces_thinking: bool) {
     if !coalesces_thinking {
         for attempt in &mut turn.attempts {
-            let has_calls = attempt
-                .elements
-                .iter()
-                .any(|element| matches!(element, TurnElement::Call(_)));
-            if has_calls {
+            if attempt.elements.iter().any(|it| it.call().is_some()) {
                 attempt
                     .elements
                     .retain(|element| !matches!(element, TurnElement::Thinking(_)));

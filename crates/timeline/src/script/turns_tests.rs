@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Speed;
+use super::answer::joined;
 use super::schedule::Schedule;
 use super::testing::{
     answer, ask, call, check, delay, edit, error, input, inputs, offset, respond, say,
@@ -44,10 +45,10 @@ fn show(turn: &Turn) -> String {
                     let texts: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
                     shown += &format!("({})", texts.concat());
                 }
-                TurnElement::Text(pieces) | TurnElement::Illustrated { pieces, .. } => {
+                TurnElement::Text(pieces) => {
                     shown.extend(pieces.iter().map(|piece| &*piece.text));
                 }
-                TurnElement::Refusal(piece) => shown += &format!("!{}", piece.text),
+                TurnElement::Refusal(pieces) => shown += &format!("!{}", joined(pieces)),
                 TurnElement::Call(call) => shown += &format!("|{}", call.id),
             }
         }
@@ -275,10 +276,7 @@ fn times_count_from_the_moment_the_request_arrives() {
             .flat_map(|element| match element {
                 TurnElement::Thinking(pieces)
                 | TurnElement::Text(pieces)
-                | TurnElement::Illustrated { pieces, .. } => {
-                    pieces.iter().map(|piece| piece.at_ms).collect()
-                }
-                TurnElement::Refusal(piece) => vec![piece.at_ms],
+                | TurnElement::Refusal(pieces) => pieces.iter().map(|piece| piece.at_ms).collect(),
                 TurnElement::Call(call) => vec![call.at_ms],
             });
         points.map(|at_ms| turn.delay_of(at_ms, speed)).collect()

@@ -44,16 +44,9 @@ pub struct Answer<'a> {
 impl Answer<'_> {
     /// Why it stops: what the script says, else for its calls, else because it is done.
     pub fn stop_reason(&self) -> StopReason {
-        self.stop.unwrap_or_else(|| {
-            let calls = self
-                .elements
-                .iter()
-                .any(|element| matches!(element, Element::Call(_)));
-            if calls {
-                StopReason::ToolUse
-            } else {
-                StopReason::EndTurn
-            }
+        self.stop.unwrap_or_else(|| match self.calls().next() {
+            Some(_) => StopReason::ToolUse,
+            None => StopReason::EndTurn,
         })
     }
 
@@ -64,10 +57,7 @@ impl Answer<'_> {
 
     /// The calls, in order.
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
-        self.elements.iter().filter_map(|element| match element {
-            Element::Call(call) => Some(call),
-            Element::Thinking(_) | Element::Text(_) | Element::Refusal(_) => None,
-        })
+        self.elements.iter().filter_map(Element::call)
     }
 
     /// What it refuses with.

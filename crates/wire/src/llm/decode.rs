@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use cuecard_source::json::{has_inexact_number, has_lone_surrogate, read_value};
 use cuecard_source::value::{Json, cut};
-use cuecard_timeline::script::{AnswerImage, Endpoint};
+use cuecard_timeline::script::Endpoint;
+use cuecard_timeline::script::answer::AnswerImage;
 
 use serde::de::IgnoredAny;
 
@@ -50,10 +51,7 @@ pub struct Decoded {
 impl Decoded {
     /// Why it stopped, if that does not follow from what it says.
     pub fn stop_beside_elements(&self) -> Option<StopReason> {
-        let has_calls = self
-            .elements
-            .iter()
-            .any(|element| matches!(element, Element::Call(_)));
+        let has_calls = self.elements.iter().any(|it| it.call().is_some());
         let derived = match has_calls {
             true => StopReason::ToolUse,
             false => StopReason::EndTurn,
@@ -192,11 +190,11 @@ impl StreamDecoder {
         } = self;
         let read = reader.read(bytes, |event| {
             *n_events += 1;
-            if answer.is_complete || error.is_some() {
+            if answer.decoded.is_complete || error.is_some() {
                 return;
             }
             if event.data.trim() == "[DONE]" {
-                answer.is_complete = true;
+                answer.decoded.is_complete = true;
                 return;
             }
             match read_value(&event.data) {
@@ -204,7 +202,7 @@ impl StreamDecoder {
                     if has_inexact_number(&event.data) {
                         answer.change(INEXACT_NUMBERS);
                     }
-                    answer.has_lone_surrogate |= has_lone_surrogate(event.data.as_bytes());
+                    answer.decoded.has_lone_surrogate |= has_lone_surrogate(event.data.as_bytes());
                     events.event(answer, &data, at_ms);
                 }
                 Ok(_) | Err(_) => {
@@ -223,7 +221,7 @@ impl StreamDecoder {
     /// Reads the items of the list that are whole.
     fn read_list(&mut self, at_ms: u64) {
         let Some(list) = &mut self.list else { return };
-        while !self.answer.is_complete {
+        while !self.answer.decoded.is_complete {
             let is_between = |byte: &u8| byte.is_ascii_whitespace() || b"[,".contains(byte);
             let start = list.iter().position(|byte| !is_between(byte));
             list.drain(..start.unwrap_or(list.len()));
@@ -236,12 +234,12 @@ impl StreamDecoder {
                     if std::str::from_utf8(&item).is_ok_and(has_inexact_number) {
                         self.answer.change(INEXACT_NUMBERS);
                     }
-                    self.answer.has_lone_surrogate |= has_lone_surrogate(&item);
+                    self.answer.decoded.has_lone_surrogate |= has_lone_surrogate(&item);
                     let item = read_value(&item).unwrap_or_default();
                     self.events.event(&mut self.answer, &item, at_ms);
                 }
                 _ => {
-                    self.answer.is_complete = self.n_events > 0 && list.starts_with(b"]");
+                    self.answer.decoded.is_complete = self.n_events > 0 && list.starts_with(b"]");
                     return;
                 }
             }
@@ -250,7 +248,7 @@ impl StreamDecoder {
 
     /// Whether the end of the answer has come.
     pub fn is_complete(&self) -> bool {
-        self.answer.is_complete
+        self.answer.decoded.is_complete
     }
 
     /// The answer, as far as it came. One that says when it ends is only complete if it did.
@@ -262,14 +260,15 @@ impl StreamDecoder {
             return Err(error);
         }
         if let Some(rest) = self.list.filter(|list| !list.is_empty())
-            && !self.answer.is_complete
+            && !self.answer.decoded.is_complete
         {
             let shown = String::from_utf8_lossy(&rest);
             let shown = cut(&shown, SHOWN);
             return Err(format!("the answer is no list of chunks at {shown:?}"));
         }
         self.events.end(&mut self.answer);
-        self.answer.is_complete |= self.events.may_end() || self.answer.failure.is_some();
+        self.answer.decoded.is_complete |=
+            self.events.may_end() || self.answer.decoded.failure.is_some();
         Ok(self.answer.finish())
     }
 }
@@ -278,15 +277,10 @@ impl StreamDecoder {
 #[derive(Debug, Default)]
 pub(super) struct Building {
     parts: Vec<Part>,
-    pub(super) id: Option<String>,
-    pub(super) stop: Option<StopReason>,
     /// `usage`, in the words of the dialect.
     pub(super) usage: Json,
-    pub(super) failure: Option<(ApiError, u64)>,
-    pub(super) is_complete: bool,
-    left_out: Vec<String>,
-    changed: Vec<String>,
-    has_lone_surrogate: bool,
+    /// What is known of it beside these.
+    pub(super) decoded: Decoded,
 }
 
 /// Where a part stands: its number in the answer, and its number inside of that.
@@ -302,8 +296,9 @@ struct Part {
     call: CallPart,
 }
 
+/// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PartKind {
+pub(super) enum PartKind {
     Thinking,
     Text,
     Refusal,
@@ -322,32 +317,13 @@ struct CallPart {
 }
 
 impl Building {
-    /// More of the text of a part.
-    pub(super) fn text(&mut self, key: PartKey, delta: &str, at_ms: u64) {
-        self.say(key, PartKind::Text, delta, at_ms);
+    /// A part begins, of which nothing may follow.
+    pub(super) fn begin(&mut self, key: PartKey, kind: PartKind) {
+        self.part(key, kind);
     }
 
-    /// More of the thinking of a part.
-    pub(super) fn thinking(&mut self, key: PartKey, delta: &str, at_ms: u64) {
-        self.say(key, PartKind::Thinking, delta, at_ms);
-    }
-
-    /// More of what a part refuses with.
-    pub(super) fn refusal(&mut self, key: PartKey, delta: &str, at_ms: u64) {
-        self.say(key, PartKind::Refusal, delta, at_ms);
-    }
-
-    /// A text begins, of which nothing may follow.
-    pub(super) fn begin_text(&mut self, key: PartKey) {
-        self.part(key, PartKind::Text);
-    }
-
-    /// A part of the thinking begins, of which nothing may follow.
-    pub(super) fn begin_thinking(&mut self, key: PartKey) {
-        self.part(key, PartKind::Thinking);
-    }
-
-    fn say(&mut self, key: PartKey, kind: PartKind, delta: &str, at_ms: u64) {
+    /// More of what a part says.
+    pub(super) fn say(&mut self, key: PartKey, kind: PartKind, delta: &str, at_ms: u64) {
         if !delta.is_empty() {
             self.part(key, kind).pieces.push(Piece {
                 text: delta.into(),
@@ -479,7 +455,7 @@ impl Building {
 
     /// A part that is none of these, by its type or its name.
     pub(super) fn leave_out(&mut self, name: &str) {
-        note(&mut self.left_out, name);
+        note(&mut self.decoded.left_out, name);
     }
 
     /// Leaves out what `json` says in other members than those that are `known`.
@@ -493,7 +469,7 @@ impl Building {
 
     /// Something that is read as something else, in words.
     pub(super) fn change(&mut self, what: &str) {
-        note(&mut self.changed, what);
+        note(&mut self.decoded.changed, what);
     }
 
     /// Why it stopped, in the member `name`. `own` gives the dialect's words.
@@ -505,7 +481,8 @@ impl Building {
     ) {
         let Some(word) = word else { return };
         let reason = StopReason::from_word(word);
-        self.stop = reason.or(self.stop);
+        let stop = &mut self.decoded.stop;
+        *stop = reason.or(*stop);
         // Words of other dialects are understood, and said in this one's.
         if reason.and_then(own) != Some(word) {
             let word = cut(word, SHOWN);
@@ -515,13 +492,14 @@ impl Building {
 
     /// The answer, which says nothing, has no content.
     pub(super) fn no_content(&mut self) {
-        self.stop = Some(self.stop.unwrap_or(StopReason::EndTurn).without_content());
+        let stop = self.decoded.stop.unwrap_or(StopReason::EndTurn);
+        self.decoded.stop = Some(stop.without_content());
     }
 
     /// Why Gemini let no answer be made.
     pub(super) fn block_reason(&mut self, word: &str) {
         let reason = StopReason::from_block_reason(word);
-        self.stop = Some(reason.unwrap_or(StopReason::PromptOther));
+        self.decoded.stop = Some(reason.unwrap_or(StopReason::PromptOther));
         if reason.is_none() {
             let word = cut(word, SHOWN);
             self.change(&format!("unknown `blockReason` `{word}`"));
@@ -557,7 +535,7 @@ impl Building {
     }
 
     pub(super) fn finish(mut self) -> Decoded {
-        let is_complete = self.is_complete;
+        let is_complete = self.decoded.is_complete;
         let mut elements = Vec::new();
         let mut empty = Vec::new();
         let mut parts = std::mem::take(&mut self.parts);
@@ -575,7 +553,8 @@ impl Building {
                 PartKind::Refusal => elements.push(Element::Refusal(part.pieces)),
                 // Of an answer that was cut off, a part of a call is no call.
                 PartKind::Call if is_complete || part.call.is_whole => {
-                    self.has_lone_surrogate |= has_lone_surrogate(part.call.input.as_bytes());
+                    let input = part.call.input.as_bytes();
+                    self.decoded.has_lone_surrogate |= has_lone_surrogate(input);
                     elements.push(Element::Call(part.call.done()));
                 }
                 PartKind::Call => {
@@ -611,15 +590,9 @@ impl Building {
             }
         }
         Decoded {
-            id: self.id,
             elements,
-            stop: self.stop,
             usage,
-            failure: self.failure,
-            is_complete,
-            left_out: self.left_out,
-            changed: self.changed,
-            has_lone_surrogate: self.has_lone_surrogate,
+            ..self.decoded
         }
     }
 }

@@ -31,13 +31,12 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// The refusal of the provider, if it refuses a request with this body and, of Anthropic's, these `betas`.
 pub(super) fn refusal(endpoint: Endpoint, body: &Json, betas: &str) -> Option<ApiError> {
-    let refused = match endpoint {
+    let checked = match endpoint {
         Endpoint::Messages => messages(body, betas),
-        Endpoint::Chat => chat(body),
-        Endpoint::Responses => responses(body),
+        Endpoint::Chat | Endpoint::Responses => open_ai(endpoint, body),
         Endpoint::Gemini => gemini(body),
     };
-    let (place, message) = refused?;
+    let (place, message) = checked.err()?;
     Some(match endpoint {
         Endpoint::Messages if place.is_empty() => ApiError::new(400, message),
         Endpoint::Messages => ApiError::new(400, format!("{place}: {message}")),
@@ -51,11 +50,11 @@ pub(super) fn refusal(endpoint: Endpoint, body: &Json, betas: &str) -> Option<Ap
     })
 }
 
-/// Where it is, and what is wrong with it.
-type Refused = Option<(String, String)>;
+/// Nothing, or where something is refused, and what is wrong with it.
+type Checked = Result<(), (String, String)>;
 
-fn refused(place: impl Into<String>, message: impl Into<String>) -> Refused {
-    Some((place.into(), message.into()))
+fn refuse(place: impl Into<String>, message: impl Into<String>) -> Checked {
+    Err((place.into(), message.into()))
 }
 
 fn items<'j>(json: &'j Json, key: &str) -> impl Iterator<Item = (usize, &'j Json)> + use<'j> {
@@ -71,24 +70,24 @@ fn is_word(name: &str, also: &str, most: usize) -> bool {
     !name.is_empty() && name.len() <= most && name.chars().all(is_sign)
 }
 
-fn messages(body: &Json, betas: &str) -> Refused {
+fn messages(body: &Json, betas: &str) -> Checked {
     let mut names = Vec::new();
     for (idx, tool) in items(body, "tools") {
         let name = text(tool, "name");
         let is_custom = matches!(text(tool, "type"), "" | "custom");
         if is_custom && !is_word(name, "_-", LONGEST) {
             let message = "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'";
-            return refused(format!("tools.{idx}.custom.name"), message);
+            return refuse(format!("tools.{idx}.custom.name"), message);
         }
         if names.contains(&name) && !name.is_empty() {
-            return refused("tools", "Tool names must be unique.");
+            return refuse("tools", "Tool names must be unique.");
         }
         names.push(name);
     }
     let choice = &body["tool_choice"];
     if text(choice, "type") == "tool" && !names.contains(&text(choice, "name")) {
         let name = cut(text(choice, "name"), 100);
-        return refused("", format!("Tool '{name}' not found in provided tools"));
+        return refuse("", format!("Tool '{name}' not found in provided tools"));
     }
     if text(&body["thinking"], "type") == "enabled" {
         let budget = body["thinking"]["budget_tokens"]
@@ -96,11 +95,11 @@ fn messages(body: &Json, betas: &str) -> Refused {
             .unwrap_or_default();
         if budget < LEAST_BUDGET {
             let message = format!("Input should be greater than or equal to {LEAST_BUDGET}");
-            return refused("thinking.enabled.budget_tokens", message);
+            return refuse("thinking.enabled.budget_tokens", message);
         }
         if body["temperature"].as_f64().is_some_and(|it| it != 1.0) {
             let message = "`temperature` may only be set to 1 when thinking is enabled.";
-            return refused("", message);
+            return refuse("", message);
         }
         // Between calls, where thinking may go on there, the budget is that of all answers together.
         let is_interleaved = !names.is_empty() && betas.contains("interleaved-thinking");
@@ -110,19 +109,17 @@ fn messages(body: &Json, betas: &str) -> Refused {
                 .is_some_and(|most| most <= budget)
         {
             let message = "`max_tokens` must be greater than `thinking.budget_tokens`.";
-            return refused("", message);
+            return refuse("", message);
         }
     }
     // `system` is a text, or text blocks.
-    let mut of_system = items(body, "system").map(|(_, block)| text(block, "text"));
-    if let Some(refused) = of_system.find_map(|said| blank("system", said)) {
-        return Some(refused);
+    for (_, block) in items(body, "system") {
+        says_something("system", text(block, "text"))?;
     }
     for (idx, message) in items(body, "messages") {
         for (block_idx, block) in items(message, "content") {
-            let said = block["text"].as_str().filter(|_| block["type"] == "text");
-            if let Some(refused) = said.and_then(|said| blank("messages", said)) {
-                return Some(refused);
+            if let Some(said) = block["text"].as_str().filter(|_| block["type"] == "text") {
+                says_something("messages", said)?;
             }
             let source = &block["source"];
             let media_type = text(source, "media_type");
@@ -133,95 +130,139 @@ fn messages(body: &Json, betas: &str) -> Refused {
                 let place =
                     format!("messages.{idx}.content.{block_idx}.image.source.base64.media_type");
                 let message = format!("Input should be '{}'", CLAUDE_IMAGES.join("', '"));
-                return refused(place, message);
+                return refuse(place, message);
             }
             if text(source, "type") == "base64" && !is_base64(text(source, "data")) {
                 let kind = text(block, "type");
                 let place = format!("messages.{idx}.content.{block_idx}.{kind}.source.base64");
-                return refused(place, "invalid base64 data");
+                return refuse(place, "invalid base64 data");
             }
         }
     }
     signatures(body)
 }
 
-/// A text block of Anthropic's that says nothing.
-fn blank(place: &str, said: &str) -> Refused {
+/// A text block of Anthropic's must not be blank.
+fn says_something(place: &str, said: &str) -> Checked {
     match said.trim().is_empty() {
-        true if said.is_empty() => refused(place, "text content blocks must be non-empty"),
-        true => refused(
+        true if said.is_empty() => refuse(place, "text content blocks must be non-empty"),
+        true => refuse(
             place,
             "text content blocks must contain non-whitespace text",
         ),
-        false => None,
+        false => Ok(()),
     }
 }
 
 /// In a loop of calls, the provider goes on from its own thinking, and knows it by its signature.
-fn signatures(body: &Json) -> Refused {
-    let messages = body["messages"].as_array()?;
-    let [.., answer, results] = &messages[..] else {
-        return None;
+fn signatures(body: &Json) -> Checked {
+    let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
+    let [.., answer, results] = messages else {
+        return Ok(());
     };
     let is_loop = items(results, "content").any(|(_, block)| block["type"] == "tool_result");
     if !is_loop || text(&body["thinking"], "type") != "enabled" {
-        return None;
+        return Ok(());
     }
     let at = messages.len() - 2;
     for (idx, block) in items(answer, "content").filter(|(_, it)| it["type"] == "thinking") {
         let place = format!("messages.{at}.content.{idx}");
         match block["signature"].as_str() {
-            None => return refused(format!("{place}.thinking.signature"), "Field required"),
+            None => return refuse(format!("{place}.thinking.signature"), "Field required"),
             Some(signature) if signature != ids::signature(text(block, "thinking")) => {
-                return refused(place, "Invalid `signature` in `thinking` block");
+                return refuse(place, "Invalid `signature` in `thinking` block");
             }
             Some(_) => {}
         }
     }
-    None
+    Ok(())
 }
 
-fn chat(body: &Json) -> Refused {
+/// A tool as the function that it is: in Chat this is a member of it.
+fn function_of(endpoint: Endpoint, tool: &Json) -> Option<&Json> {
+    match endpoint {
+        Endpoint::Chat => Some(&tool["function"]).filter(|it| it.is_object()),
+        _ => Some(tool).filter(|it| it["type"] == "function"),
+    }
+}
+
+fn open_ai(endpoint: Endpoint, body: &Json) -> Checked {
+    let is_chat = endpoint == Endpoint::Chat;
+    if !is_chat && !body["conversation"].is_null() {
+        let message = "Invalid 'conversation': this mock keeps no conversations. Send the whole input, or 'previous_response_id'.";
+        return refuse("conversation", message);
+    }
     let mut names = Vec::new();
-    for (idx, tool) in items(body, "tools").filter(|(_, it)| it["function"].is_object()) {
-        let function = &tool["function"];
-        let place = format!("tools[{idx}].function");
-        if let Some(refused) = misnamed(function, &place, LONGEST_OF_CHAT)
-            .or_else(|| strict(function, &function["parameters"], "function", &place))
-        {
-            return Some(refused);
-        }
+    for (idx, tool) in items(body, "tools") {
+        let Some(function) = function_of(endpoint, tool) else {
+            continue;
+        };
+        let (place, most) = match is_chat {
+            true => (format!("tools[{idx}].function"), LONGEST_OF_CHAT),
+            false => (format!("tools[{idx}]"), LONGEST),
+        };
+        well_named(function, &place, most)?;
+        strict(function, &function["parameters"], "function", &place)?;
         names.push(text(function, "name"));
     }
-    let choice = text(&body["tool_choice"]["function"], "name");
-    if !choice.is_empty() && !names.contains(&choice) {
-        return unknown_choice(choice);
+    let choice = &body["tool_choice"];
+    let allowed = if is_chat {
+        &choice["allowed_tools"]
+    } else {
+        choice
+    };
+    let allowed = items(allowed, "tools").map(|(_, tool)| tool);
+    for chosen in std::iter::once(choice).chain(allowed) {
+        let name = function_of(endpoint, chosen).map(|function| text(function, "name"));
+        if let Some(name) = name.filter(|name| !names.contains(name)) {
+            let name = cut(name, 100);
+            let message = format!("Tool choice '{name}' not found in 'tools' parameter.");
+            return refuse("tool_choice", message);
+        }
     }
-    let allowed = items(&body["tool_choice"]["allowed_tools"], "tools");
-    let mut allowed = allowed.map(|(_, tool)| text(&tool["function"], "name"));
-    if let Some(name) = allowed.find(|name| !name.is_empty() && !names.contains(name)) {
-        return unknown_choice(name);
+    if is_chat {
+        sampling(body)?;
     }
-    if let Some(refused) = sampling(body) {
-        return Some(refused);
-    }
-    let format = &body["response_format"];
-    match text(format, "type") {
-        "json_object" if !says_json(&body["messages"]) => {
-            return refused(
+    let format = match is_chat {
+        true => &body["response_format"],
+        false => &body["text"]["format"],
+    };
+    match (text(format, "type"), is_chat) {
+        ("json_object", true) if !says_json(&body["messages"]) => {
+            return refuse(
                 "messages",
                 "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
             );
         }
-        "json_schema" => {
-            let inner = &format["json_schema"];
-            let place = "response_format";
-            if let Some(refused) = strict(inner, &inner["schema"], place, place) {
-                return Some(refused);
-            }
+        ("json_object", false)
+            if !says_json(&body["input"]) && !says_json(&body["instructions"]) =>
+        {
+            return refuse(
+                "input",
+                "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
+            );
+        }
+        ("json_schema", true) => {
+            let (inner, place) = (&format["json_schema"], "response_format");
+            strict(inner, &inner["schema"], place, place)?;
+        }
+        ("json_schema", false) => {
+            strict(
+                format,
+                &format["schema"],
+                "text.format",
+                "text.format.schema",
+            )?;
         }
         _ => {}
     }
+    match is_chat {
+        true => chat_blocks(body),
+        false => responses_blocks(body),
+    }
+}
+
+fn chat_blocks(body: &Json) -> Checked {
     for (idx, message) in items(body, "messages") {
         for (block_idx, block) in items(message, "content") {
             let place = format!("messages[{idx}].content[{block_idx}]");
@@ -230,58 +271,58 @@ fn chat(body: &Json) -> Refused {
                 image => text(image, "url"),
             };
             if !is_data(url) {
-                return refused(format!("{place}.image_url"), "Invalid base64 image_url.");
+                return refuse(format!("{place}.image_url"), "Invalid base64 image_url.");
             }
             if block["type"] == "image_url" && !url.starts_with("data:") && !url.contains("://") {
                 let place = format!("{place}.image_url.url");
                 let message = format!(
                     "Invalid '{place}'. Expected a valid URL, but got a value with an invalid format."
                 );
-                return refused(place, message);
+                return refuse(place, message);
             }
             let sound = text(&block["input_audio"], "data");
             if !is_base64(sound) {
-                return refused(
+                return refuse(
                     format!("{place}.input_audio.data"),
                     "Invalid base64 audio data.",
                 );
             }
             if !is_data(text(&block["file"], "file_data")) {
-                return refused(
+                return refuse(
                     format!("{place}.file.file_data"),
                     "Invalid base64 file data.",
                 );
             }
         }
     }
-    None
+    Ok(())
 }
 
 /// What Chat takes only with something else, or only so much of.
-fn sampling(body: &Json) -> Refused {
+fn sampling(body: &Json) -> Checked {
     let is_absent = |key: &str| body[key].is_null();
     if is_absent("tools") && is_absent("functions") && !is_absent("tool_choice") {
         let message = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.";
-        return refused("tool_choice", message);
+        return refuse("tool_choice", message);
     }
     if body["tools"].as_array().is_some_and(Vec::is_empty) {
         let message = "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.";
-        return refused("tools", message);
+        return refuse("tools", message);
     }
     if body["n"].as_u64().is_some_and(|n_choices| n_choices > 1) {
         let message = "Invalid 'n': this mock gives one choice.";
-        return refused("n", message);
+        return refuse("n", message);
     }
     if !is_absent("stream_options") && body["stream"] != true {
         let message = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
-        return refused("stream_options", message);
+        return refuse("stream_options", message);
     }
     let n_stops = body["stop"].as_array().map_or(0, Vec::len);
     if n_stops > MOST_STOPS {
         let message = format!(
             "Invalid 'stop': array too long. Expected an array with maximum length {MOST_STOPS}, but got an array with length {n_stops} instead."
         );
-        return refused("stop", message);
+        return refuse("stop", message);
     }
     for key in ["frequency_penalty", "presence_penalty"] {
         if let Some(penalty) = body[key].as_f64()
@@ -290,68 +331,28 @@ fn sampling(body: &Json) -> Refused {
             let message = format!(
                 "Invalid '{key}': expected a value from -2 to 2, but got {penalty} instead."
             );
-            return refused(key, message);
+            return refuse(key, message);
         }
     }
-    None
+    Ok(())
 }
 
-fn responses(body: &Json) -> Refused {
-    if !body["conversation"].is_null() {
-        let message = "Invalid 'conversation': this mock keeps no conversations. Send the whole input, or 'previous_response_id'.";
-        return refused("conversation", message);
-    }
-    let functions = || items(body, "tools").filter(|(_, it)| it["type"] == "function");
-    for (idx, tool) in functions() {
-        let place = format!("tools[{idx}]");
-        if let Some(refused) = misnamed(tool, &place, LONGEST)
-            .or_else(|| strict(tool, &tool["parameters"], "function", &place))
-        {
-            return Some(refused);
-        }
-    }
-    let choice = &body["tool_choice"];
-    let name = text(choice, "name");
-    if choice["type"] == "function" && !functions().any(|(_, tool)| text(tool, "name") == name) {
-        return unknown_choice(name);
-    }
-    for (_, allowed) in items(choice, "tools").filter(|(_, it)| it["type"] == "function") {
-        let name = text(allowed, "name");
-        if !functions().any(|(_, tool)| text(tool, "name") == name) {
-            return unknown_choice(name);
-        }
-    }
-    let format = &body["text"]["format"];
-    match text(format, "type") {
-        "json_object" if !says_json(&body["input"]) && !says_json(&body["instructions"]) => {
-            return refused(
-                "input",
-                "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
-            );
-        }
-        "json_schema" => {
-            let place = "text.format.schema";
-            if let Some(refused) = strict(format, &format["schema"], "text.format", place) {
-                return Some(refused);
-            }
-        }
-        _ => {}
-    }
+fn responses_blocks(body: &Json) -> Checked {
     for (idx, item) in items(body, "input") {
         for (block_idx, block) in items(item, "content") {
             let place = format!("input[{idx}].content[{block_idx}]");
             for key in ["image_url", "file_data"] {
                 if !is_data(text(block, key)) {
                     let message = format!("Invalid '{place}.{key}': not valid base64.");
-                    return refused(format!("{place}.{key}"), message);
+                    return refuse(format!("{place}.{key}"), message);
                 }
             }
         }
     }
-    None
+    Ok(())
 }
 
-fn gemini(body: &Json) -> Refused {
+fn gemini(body: &Json) -> Checked {
     let either = |json: &Json, one: &str, other: &str| match &json[one] {
         Json::Null => json[other].clone(),
         found => found.clone(),
@@ -363,13 +364,13 @@ fn gemini(body: &Json) -> Refused {
             let name = text(function, "name");
             let begins = name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_');
             if !begins || !is_word(name, "_.:-", LONGEST) {
-                return refused(
+                return refuse(
                     "",
                     "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-).",
                 );
             }
             if names.iter().any(|known| known == name) {
-                return refused("", format!("Duplicate function declaration found: {name}"));
+                return refuse("", format!("Duplicate function declaration found: {name}"));
             }
             names.push(name.to_owned());
         }
@@ -383,7 +384,7 @@ fn gemini(body: &Json) -> Refused {
         .flatten()
         .filter_map(Json::as_str);
     if !allowed.all(|name| names.iter().any(|known| known == name)) {
-        return refused(
+        return refuse(
             "",
             "The allowed_function_names must be a subset of the declared functions.",
         );
@@ -393,7 +394,7 @@ fn gemini(body: &Json) -> Refused {
     if n_candidates.as_u64().is_some_and(|count| count > 1) {
         let place = "generation_config.candidate_count";
         let message = format!("Invalid value at '{place}': this mock gives one candidate.");
-        return refused("", message);
+        return refuse("", message);
     }
     for (idx, content) in items(body, "contents") {
         for (part_idx, part) in items(content, "parts") {
@@ -405,26 +406,18 @@ fn gemini(body: &Json) -> Refused {
                 let message = format!(
                     "Invalid value at '{place}' (TYPE_BYTES), Base64 decoding failed for \"{shown}\""
                 );
-                return refused(place, message);
+                return refuse(place, message);
             }
         }
     }
-    None
+    Ok(())
 }
 
-fn unknown_choice(name: &str) -> Refused {
-    let message = format!(
-        "Tool choice '{}' not found in 'tools' parameter.",
-        cut(name, 100)
-    );
-    refused("tool_choice", message)
-}
-
-/// A name that no function of OpenAI's may have, which has at most so many characters.
-fn misnamed(function: &Json, place: &str, most: usize) -> Refused {
+/// The name of a function of OpenAI's, which has at most so many characters.
+fn well_named(function: &Json, place: &str, most: usize) -> Checked {
     let name = text(function, "name");
     if is_word(name, "_-", most) {
-        return None;
+        return Ok(());
     }
     let message = match name.len() > most {
         true => format!(
@@ -435,17 +428,19 @@ fn misnamed(function: &Json, place: &str, most: usize) -> Refused {
             "Invalid '{place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
         ),
     };
-    refused(format!("{place}.name"), message)
+    refuse(format!("{place}.name"), message)
 }
 
 /// A strict schema of OpenAI's: each object has all of its properties, and no others.
-fn strict(outer: &Json, schema: &Json, whose: &str, place: &str) -> Refused {
+fn strict(outer: &Json, schema: &Json, whose: &str, place: &str) -> Checked {
     if outer["strict"] != true || !schema.is_object() {
-        return None;
+        return Ok(());
     }
-    let problem = loose(schema, &mut Vec::new(), 0)?;
+    let Some(problem) = loose(schema, &mut Vec::new(), 0) else {
+        return Ok(());
+    };
     let name = cut(text(outer, "name"), 100);
-    refused(
+    refuse(
         place,
         format!("Invalid schema for {whose} '{name}': {problem}"),
     )

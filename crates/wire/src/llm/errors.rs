@@ -104,8 +104,7 @@ impl ApiError {
     }
 
     pub(super) fn anthropic(&self) -> Json {
-        let kind = known(self.error_type.as_deref(), ANTHROPIC_TYPES);
-        let kind = kind.unwrap_or_else(|| anthropic_type(self.status));
+        let kind = word_of(ANTHROPIC_TYPES, self.error_type.as_deref(), self.status);
         let error = json!({"type": kind, "message": self.message});
         json!({"type": "error", "error": self.with_details(error)})
     }
@@ -125,19 +124,11 @@ impl ApiError {
 
     /// The code of a Responses answer that failed, whose set is closed.
     pub(super) fn responses_code(&self) -> &'static str {
-        if let Some(code) = known(self.error_type.as_deref(), RESPONSES_CODES) {
-            return code;
-        }
-        match self.status {
-            429 => "rate_limit_exceeded",
-            400..=499 => "invalid_prompt",
-            _ => "server_error",
-        }
+        word_of(RESPONSES_CODES, self.error_type.as_deref(), self.status)
     }
 
     pub(super) fn gemini(&self) -> Json {
-        let status = known(self.error_type.as_deref(), GEMINI_STATUSES);
-        let status = status.unwrap_or_else(|| gemini_status(self.status));
+        let status = word_of(GEMINI_STATUSES, self.error_type.as_deref(), self.status);
         let mut error = json!({"code": self.status, "message": self.message, "status": status});
         match &self.details {
             Json::Null => {}
@@ -159,19 +150,39 @@ fn known(word: Option<&str>, words: &[&'static str]) -> Option<&'static str> {
     words.iter().copied().find(|known| Some(*known) == word)
 }
 
+/// The words of an API for what is wrong, each with its status. Of several with one status, the first is said of it.
+type Words = [(&'static str, u16)];
+
+/// The word of an API that a script names, or that a status has.
+fn word_of(words: &Words, named: Option<&str>, status: u16) -> &'static str {
+    let of_status = |status: u16| words.iter().find(|(_, known)| *known == status);
+    let named = words.iter().find(|(word, _)| Some(*word) == named);
+    let general = if status >= 500 { 500 } else { 400 };
+    let found = named.or_else(|| of_status(status));
+    let found = found.or_else(|| of_status(general));
+    found.map_or("", |found| found.0)
+}
+
+/// The status that a word of an API stands for.
+pub(super) fn status_of(words: &Words, word: &str) -> u16 {
+    let found = words.iter().find(|(known, _)| *known == word);
+    found.map_or(500, |(_, status)| *status)
+}
+
 /// The types that Anthropic's API has.
-const ANTHROPIC_TYPES: &[&str] = &[
-    "invalid_request_error",
-    "authentication_error",
-    "billing_error",
-    "permission_error",
-    "not_found_error",
-    "conflict_error",
-    "request_too_large",
-    "rate_limit_error",
-    "timeout_error",
-    "api_error",
-    "overloaded_error",
+pub(super) const ANTHROPIC_TYPES: &Words = &[
+    ("invalid_request_error", 400),
+    ("authentication_error", 401),
+    ("billing_error", 402),
+    ("permission_error", 403),
+    ("not_found_error", 404),
+    ("conflict_error", 409),
+    ("request_too_large", 413),
+    ("rate_limit_error", 429),
+    ("api_error", 500),
+    ("timeout_error", 504),
+    ("timeout_error", 408),
+    ("overloaded_error", 529),
 ];
 
 /// The types that OpenAI's API has; of rate limits, the type says what is limited.
@@ -201,50 +212,34 @@ const OPEN_AI_CODES: &[&str] = &[
 ];
 
 /// The codes of a Responses answer that failed which are not about images.
-const RESPONSES_CODES: &[&str] = &[
-    "server_error",
-    "rate_limit_exceeded",
-    "invalid_prompt",
-    "context_length_exceeded",
-    "insufficient_quota",
-    "server_is_overloaded",
+pub(super) const RESPONSES_CODES: &Words = &[
+    ("invalid_prompt", 400),
+    ("context_length_exceeded", 400),
+    ("rate_limit_exceeded", 429),
+    ("insufficient_quota", 429),
+    ("server_error", 500),
+    ("server_is_overloaded", 500),
 ];
 
 /// The words that Gemini's API has for `status`.
-const GEMINI_STATUSES: &[&str] = &[
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
+const GEMINI_STATUSES: &Words = &[
+    ("INVALID_ARGUMENT", 400),
+    ("FAILED_PRECONDITION", 400),
+    ("OUT_OF_RANGE", 400),
+    ("UNAUTHENTICATED", 401),
+    ("PERMISSION_DENIED", 403),
+    ("NOT_FOUND", 404),
+    ("ABORTED", 409),
+    ("ALREADY_EXISTS", 409),
+    ("RESOURCE_EXHAUSTED", 429),
+    ("CANCELLED", 499),
+    ("INTERNAL", 500),
+    ("UNKNOWN", 500),
+    ("DATA_LOSS", 500),
+    ("UNIMPLEMENTED", 501),
+    ("UNAVAILABLE", 503),
+    ("DEADLINE_EXCEEDED", 504),
 ];
-
-fn anthropic_type(status: u16) -> &'static str {
-    match status {
-        401 => "authentication_error",
-        402 => "billing_error",
-        403 => "permission_error",
-        404 => "not_found_error",
-        409 => "conflict_error",
-        413 => "request_too_large",
-        429 => "rate_limit_error",
-        408 | 504 => "timeout_error",
-        529 => "overloaded_error",
-        500..=599 => "api_error",
-        _ => "invalid_request_error",
-    }
-}
 
 /// Type and code.
 fn open_ai_type(status: u16) -> (&'static str, Option<&'static str>) {
@@ -253,22 +248,6 @@ fn open_ai_type(status: u16) -> (&'static str, Option<&'static str>) {
         429 => ("requests", Some("rate_limit_exceeded")),
         500..=599 => ("server_error", None),
         _ => ("invalid_request_error", None),
-    }
-}
-
-fn gemini_status(status: u16) -> &'static str {
-    match status {
-        401 => "UNAUTHENTICATED",
-        403 => "PERMISSION_DENIED",
-        404 => "NOT_FOUND",
-        409 => "ABORTED",
-        429 => "RESOURCE_EXHAUSTED",
-        499 => "CANCELLED",
-        501 => "UNIMPLEMENTED",
-        503 => "UNAVAILABLE",
-        504 => "DEADLINE_EXCEEDED",
-        500..=599 => "INTERNAL",
-        _ => "INVALID_ARGUMENT",
     }
 }
 

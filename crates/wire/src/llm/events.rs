@@ -28,54 +28,33 @@ pub enum Framing {
 /// The events of a stream in order.
 #[derive(Debug, Clone, Default)]
 pub struct Events {
-    bytes: Vec<u8>,
-    marks: Vec<Mark>,
-    calls: Vec<usize>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    at_ms: u64,
-    end: usize,
+    /// The events.
+    pub events: Vec<Event>,
+    /// The first event of each call of the answer, in order.
+    pub calls: Vec<usize>,
 }
 
 /// One event: what is sent at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
     /// When, in milliseconds since the answer began. It never falls.
     pub at_ms: u64,
     /// Its bytes.
-    pub bytes: &'a [u8],
+    pub bytes: Vec<u8>,
 }
 
 impl Events {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.marks.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.marks.is_empty()
-    }
-
     /// The events in order.
-    pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
-        let starts = std::iter::once(0).chain(self.marks.iter().map(|mark| mark.end));
-        starts.zip(&self.marks).map(|(start, mark)| Event {
-            at_ms: mark.at_ms,
-            bytes: &self.bytes[start..mark.end],
-        })
-    }
-
-    /// The first event of each call of the answer, in order.
-    pub fn calls(&self) -> &[usize] {
-        &self.calls
+    pub fn iter(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter()
     }
 
     /// The bytes of the whole stream.
     pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+        self.events
+            .into_iter()
+            .flat_map(|event| event.bytes)
+            .collect()
     }
 }
 
@@ -89,10 +68,7 @@ pub(super) struct EventWriter {
 impl EventWriter {
     pub(super) fn new(streaming: Streaming) -> Self {
         Self {
-            events: Events {
-                bytes: Vec::with_capacity(4 * 1024),
-                ..Events::default()
-            },
+            events: Events::default(),
             streaming,
             now_ms: 0,
         }
@@ -105,7 +81,7 @@ impl EventWriter {
 
     /// What comes next is a call.
     pub(super) fn begin_call(&mut self) {
-        self.events.calls.push(self.events.len());
+        self.events.calls.push(self.events.events.len());
     }
 
     /// Lets the time of pieces pass that aren't shown.
@@ -117,22 +93,29 @@ impl EventWriter {
 
     /// An event of the format that has this JSON as its data.
     pub(super) fn json(&mut self, name: Option<&str>, data: &impl Serialize) {
+        let mut bytes = Vec::new();
         match self.streaming.framing {
-            Framing::Sse => sse::write_json(&mut self.events.bytes, name, data),
+            Framing::Sse => sse::write_json(&mut bytes, name, data),
             Framing::JsonArray => {
-                let is_first = self.events.is_empty();
+                let is_first = self.events.events.is_empty();
                 let opening: &[u8] = if is_first { b"[" } else { b",\r\n" };
-                self.events.bytes.extend_from_slice(opening);
-                sse::write_line(&mut self.events.bytes, data);
+                bytes.extend_from_slice(opening);
+                sse::write_line(&mut bytes, data);
             }
         }
-        self.mark();
+        self.push(bytes);
     }
 
     /// An event whose data is a word.
     pub(super) fn word(&mut self, word: &str) {
-        sse::write_text(&mut self.events.bytes, None, word);
-        self.mark();
+        let mut bytes = Vec::new();
+        sse::write_text(&mut bytes, None, word);
+        self.push(bytes);
+    }
+
+    fn push(&mut self, bytes: Vec<u8>) {
+        let at_ms = self.now_ms;
+        self.events.events.push(Event { at_ms, bytes });
     }
 
     /// Cuts a text into deltas with their times: those of a piece are spread over the time before it, and the last
@@ -166,21 +149,12 @@ impl EventWriter {
     /// The events.
     pub(super) fn finish(mut self) -> Events {
         if self.streaming.framing == Framing::JsonArray {
-            let end: &[u8] = if self.events.is_empty() { b"[]" } else { b"]" };
-            self.events.bytes.extend_from_slice(end);
-            match self.events.marks.last_mut() {
-                Some(last) => last.end = self.events.bytes.len(),
-                None => self.mark(),
+            match self.events.events.last_mut() {
+                Some(last) => last.bytes.push(b']'),
+                None => self.push(b"[]".to_vec()),
             }
         }
         self.events
-    }
-
-    fn mark(&mut self) {
-        self.events.marks.push(Mark {
-            at_ms: self.now_ms,
-            end: self.events.bytes.len(),
-        });
     }
 }
 
@@ -253,7 +227,7 @@ mod tests {
         events
             .iter()
             .map(|event| {
-                let text = std::str::from_utf8(event.bytes).expect("text");
+                let text = std::str::from_utf8(&event.bytes).expect("text");
                 (
                     event.at_ms,
                     text.trim_end().trim_start_matches("data: ").to_owned(),
@@ -285,7 +259,7 @@ mod tests {
             let events = writer.finish();
             let joined: Vec<u8> = events
                 .iter()
-                .flat_map(|event| event.bytes.to_vec())
+                .flat_map(|event| event.bytes.clone())
                 .collect();
             assert_eq!(String::from_utf8(joined).expect("text"), expected);
             assert_eq!(events.into_bytes(), expected.as_bytes());

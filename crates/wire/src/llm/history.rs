@@ -3,7 +3,7 @@
 use cuecard_source::json::{self, read_value};
 use cuecard_source::value::{Json, as_text};
 use cuecard_timeline::script::{
-    Message, Part, Request, RequestedCall, RequestedResult, Role, ToolChoice,
+    Endpoint, Message, Part, Request, RequestedCall, RequestedResult, Role, ToolChoice,
 };
 
 use super::fault::{Expected, Fault};
@@ -55,24 +55,47 @@ pub(super) fn add(request: &mut Request, role: Role, parts: Vec<Part>) {
     request.history.push(Message { role, parts });
 }
 
+/// The choice among tools that a request to OpenAI leaves a model. In Chat, what it names is in a member of its own.
+///
+/// # Errors
+/// It is no choice.
+pub(super) fn tool_choice(endpoint: Endpoint, choice: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
+    let kind = match choice.json {
+        Json::String(word) => word.as_str(),
+        Json::Object(_) => choice.need("type")?.text()?,
+        _ => return Err(choice.mistyped(Expected::Object)),
+    };
+    let named = |inner: &Node<'_, '_>| match kind {
+        "allowed_tools" => allowed_tools(inner),
+        _ => Ok(ToolChoice::Tool(inner.need("name")?.text()?.to_owned())),
+    };
+    match (kind, endpoint) {
+        ("none", _) => Ok(ToolChoice::None),
+        ("required", _) => Ok(ToolChoice::Any),
+        ("auto", _) => Ok(ToolChoice::Auto),
+        ("function" | "custom" | "allowed_tools", Endpoint::Chat) => named(&choice.need(kind)?),
+        ("function" | "custom" | "allowed_tools", _) => named(choice),
+        (_, Endpoint::Chat) => Ok(ToolChoice::Auto),
+        (other, _) => Ok(ToolChoice::Tool(other.to_owned())),
+    }
+}
+
 /// The tools that OpenAI's `allowed_tools` leaves a model; one without a name is known by its type.
 ///
 /// # Errors
 /// Something in it is no tool.
-pub(super) fn allowed_tools(allowed: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
+fn allowed_tools(allowed: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
     let is_required = allowed.text_of("mode")? == "required";
-    let mut names = Vec::new();
-    allowed.each_of("tools", |tool| {
+    let names = allowed.all("tools", |tool| {
         let kind = tool.need("type")?.text()?;
         let name = match tool.get(kind) {
             Some(inner) => inner.text_of("name")?.to_owned(),
             None => tool.text_of("name")?.to_owned(),
         };
-        names.push(match name.is_empty() {
+        Ok(match name.is_empty() {
             true => kind.to_owned(),
             false => name,
-        });
-        Ok(())
+        })
     })?;
     Ok(match names.is_empty() {
         true if is_required => ToolChoice::Any,

@@ -76,13 +76,12 @@ mod openai_responses;
 #[cfg(test)]
 mod tests;
 
+use answer::Answer;
 use cuecard_source::value::Json;
 use cuecard_timeline::script::{AdvertisedTool, Endpoint, Request, RequestKey};
-use serde_json::json;
-
-use answer::Answer;
 use errors::ApiError;
 use events::{Events, Framing, Streaming};
+use node::Node;
 use route::Target;
 
 pub use anthropic_messages::PING;
@@ -133,36 +132,14 @@ pub fn read_request(target: &Target<'_>, path: &str, body: &[u8]) -> Result<Rece
 /// # Errors
 /// The refusal of the provider, in its words.
 pub fn advertised_tools(endpoint: Endpoint, body: &Json) -> Result<Vec<AdvertisedTool>, ApiError> {
-    let is_tools = |item: &&Json| item["type"] == "additional_tools";
-    let with_history = body["input"].as_array().into_iter().flatten();
-    let with_history: Vec<&Json> = with_history.filter(is_tools).collect();
-    let empty = json!([{"role": "user", "content": ""}]);
-    let tools = match &body["tools"] {
-        Json::Null => json!([]),
-        tools => tools.clone(),
+    let body = Node::root(body);
+    let tools = match endpoint {
+        Endpoint::Messages => anthropic_messages::tools(&body),
+        Endpoint::Chat => openai_chat::tools(&body),
+        Endpoint::Responses => openai_responses::tools(&body),
+        Endpoint::Gemini => gemini::tools(&body),
     };
-    let body = match endpoint {
-        Endpoint::Messages => {
-            json!({"model": "", "max_tokens": 1, "messages": empty, "tools": tools})
-        }
-        Endpoint::Chat => json!({"model": "", "messages": empty, "tools": tools}),
-        Endpoint::Responses => json!({"model": "", "input": with_history, "tools": tools}),
-        Endpoint::Gemini => json!({"contents": [{"parts": [{"text": ""}]}], "tools": tools}),
-    };
-    let target = Target {
-        endpoint,
-        model: Some(""),
-        wants_stream: false,
-        framing: Framing::Sse,
-        counts: false,
-    };
-    let request = match endpoint {
-        Endpoint::Messages => anthropic_messages::read(&target, &body)?,
-        Endpoint::Chat => openai_chat::read(&body)?,
-        Endpoint::Responses => openai_responses::read(&body)?,
-        Endpoint::Gemini => gemini::read(&target, &body)?,
-    };
-    Ok(request.tools)
+    tools.map_err(|fault| fault.error(endpoint))
 }
 
 /// Whether the answer to a request shows what the model thinks: if it asks for that, and Chat's never.

@@ -12,18 +12,6 @@ pub(super) struct Node<'p, 'j> {
     step: Step<'p>,
 }
 
-/// The member `name` of an object. In a small one, looking at all names is faster than the hash of one.
-fn member<'j>(json: &'j Json, name: &str) -> Option<&'j Json> {
-    const SMALL: usize = 12;
-    match json {
-        Json::Object(members) if members.len() <= SMALL => {
-            let mut pairs = members.iter();
-            pairs.find_map(|(known, member)| (known == name).then_some(member))
-        }
-        _ => json.get(name),
-    }
-}
-
 /// How one gets from a value to a part of it.
 #[derive(Clone, Copy)]
 enum Step<'p> {
@@ -51,7 +39,7 @@ impl<'p, 'j> Node<'p, 'j> {
 
     /// The member `name`; null is as good as absent.
     pub(super) fn get<'n>(&'n self, name: &'n str) -> Option<Node<'n, 'j>> {
-        let json = member(self.json, name).filter(|json| !json.is_null())?;
+        let json = self.json.get(name).filter(|json| !json.is_null())?;
         Some(Node {
             json,
             outer: Some(self),
@@ -137,6 +125,20 @@ impl<'p, 'j> Node<'p, 'j> {
         visit: impl FnMut(&Node<'_, 'j>) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         self.get(name).map_or(Ok(()), |list| list.each(visit))
+    }
+
+    /// What `read` makes of each item of the list `name`, if there is one.
+    pub(super) fn all<T>(
+        &self,
+        name: &str,
+        mut read: impl FnMut(&Node<'_, 'j>) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let mut all = Vec::new();
+        self.each_of(name, |item| {
+            all.push(read(item)?);
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// That this is an object.

@@ -51,21 +51,16 @@ pub(super) fn value(json: impl Into<Json>) -> String {
     }
 }
 
-fn without_nulls(mut json: Json) -> Json {
-    match &mut json {
-        Json::Array(items) => items.retain(|item| !item.is_null()),
-        Json::Object(members) => members.retain(|_, member| !member.is_null()),
-        _ => {}
-    }
+fn without_nulls(json: Json) -> Json {
     match json {
-        Json::Array(items) => items.into_iter().map(without_nulls).collect(),
+        Json::Array(items) => {
+            let items = items.into_iter().filter(|item| !item.is_null());
+            items.map(without_nulls).collect()
+        }
         Json::Object(members) => {
-            let members = members.into_iter();
-            Json::Object(
-                members
-                    .map(|(name, member)| (name, without_nulls(member)))
-                    .collect(),
-            )
+            let members = members.into_iter().filter(|(_, member)| !member.is_null());
+            let members = members.map(|(name, member)| (name, without_nulls(member)));
+            members.collect()
         }
         json => json,
     }
@@ -96,15 +91,11 @@ pub(super) fn schema(tool: &AdvertisedTool) -> String {
 /// The type of a property where that is all there is, else its schema.
 fn property(schema: &Json) -> Json {
     let shape = shape(schema);
-    match shape
-        .as_object()
-        .map(|members| members.iter().collect::<Vec<_>>())
-        .as_deref()
-    {
-        Some([(name, kind)]) if *name == "type" && (kind.is_string() || kind.is_array()) => {
-            (*kind).clone()
-        }
-        _ => shape,
+    let kind = &shape["type"];
+    let is_all = shape.as_object().is_some_and(|members| members.len() == 1);
+    match is_all && (kind.is_string() || kind.is_array()) {
+        true => kind.clone(),
+        false => shape,
     }
 }
 

@@ -4,17 +4,13 @@ use super::super::llm_script::LlmScript;
 use super::super::request::Request;
 use super::super::rounds::{Said, quote};
 use super::super::turns::Turn;
-use super::{AlignmentError, FieldDifference, Rejection, rounds_along};
+use super::{AlignmentError, FieldDifference, rounds_along};
 
 impl AlignmentError {
-    /// A conversation that nobody played from its beginning on.
-    pub(in super::super) fn with_history_of_its_own(
-        script: &LlmScript,
-        request: &Request,
-        rejected: Vec<Rejection>,
-    ) -> Self {
+    /// The same of a conversation that nobody played from its beginning on.
+    pub(in super::super) fn of_own_history(self, script: &LlmScript, request: &Request) -> Self {
         let rounds = rounds_along(script, request);
-        let n_followed = rejected.iter().map(|it| it.n_followed).max();
+        let n_followed = self.rejected.iter().map(|it| it.n_followed).max();
         let round = rounds.answered.get(n_followed.unwrap_or_default() / 2);
         let history = round.map(|(side, said)| FieldDifference {
             field: "history",
@@ -26,10 +22,9 @@ impl AlignmentError {
             },
         });
         Self {
-            expected: rejected.first().map(|rejection| rejection.turn_idx),
+            expected: self.rejected.first().map(|rejection| rejection.turn_idx),
             differences: history.into_iter().collect(),
-            rejected,
-            ..Self::default()
+            ..self
         }
     }
 }

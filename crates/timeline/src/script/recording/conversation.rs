@@ -15,7 +15,6 @@ use super::super::rounds::Rounds;
 use super::super::selection::{history_to_choose_by, is_excluded, texts_of};
 use super::super::sessions::SessionKey;
 use super::super::text::{is_reminder, normalise};
-use super::super::turns::AnswerImage;
 use super::calls::{self, WrittenCall};
 use super::differences::{Frame, are_different};
 use super::document;
@@ -92,27 +91,13 @@ pub(super) struct Turn {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Attempt {
     /// What is said and called, in order.
-    pub parts: Vec<Said>,
+    pub parts: Vec<AttemptPart>,
     pub refusal: Option<String>,
     pub error: Option<ResponseError>,
 }
 
-/// A part of an answer.
-#[derive(Debug, Clone)]
-pub(super) enum Said {
-    Spoken(Spoken),
-    /// An image, and when it came.
-    Image(Arc<AnswerImage>, u64),
-    /// A call, by its place in the conversation's list.
-    Call(usize),
-}
-
-/// Thinking or text, in entries.
-#[derive(Debug, Clone)]
-pub(super) struct Spoken {
-    pub is_thinking: bool,
-    pub entries: Vec<Piece>,
-}
+/// A part of an answer, with a call by its place in the conversation's list.
+pub(super) type AttemptPart = Element<usize>;
 
 /// A call of a tool.
 #[derive(Debug, Clone)]
@@ -297,7 +282,7 @@ impl Conversation {
                     at_ms: 0,
                 };
                 let call_idx = self.add_call(&call, request, profiles, true);
-                calls.push(Said::Call(call_idx));
+                calls.push(AttemptPart::Call(call_idx));
             }
             let mut calls = calls.into_iter();
             for text in &answer.texts {
@@ -305,11 +290,8 @@ impl Conversation {
                     text: text.as_str().into(),
                     ..Piece::default()
                 };
-                let spoken = Said::Spoken(Spoken {
-                    is_thinking: false,
-                    entries: vec![piece],
-                });
-                let spoken = Some(spoken).filter(|_| !text.trim().is_empty());
+                let spoken =
+                    Some(AttemptPart::Text(vec![piece])).filter(|_| !text.trim().is_empty());
                 attempt.parts.extend(spoken.into_iter().chain(calls.next()));
             }
             attempt.parts.extend(calls);
@@ -395,12 +377,15 @@ impl Conversation {
             error: answer.error.clone(),
             ..Attempt::default()
         };
-        // An error takes the whole answer with it: calls before it were never made.
-        let has_calls = answer.error.is_none();
         let mut refusal_at = 0;
         for element in &answer.elements {
             match element {
-                Element::Call(call) if has_calls => {
+                // An error takes the whole answer with it: calls before it were never made.
+                Element::Call(call) if answer.error.is_some() => notes.push(format!(
+                    "the call of `{}` before the error is left out",
+                    call.name
+                )),
+                Element::Call(call) => {
                     let call_idx = self.add_call(call, request, profiles, false);
                     if !self.calls[call_idx].written.is_exact {
                         notes.push(format!(
@@ -408,91 +393,78 @@ impl Conversation {
                             call.name
                         ));
                     }
-                    attempt.parts.push(Said::Call(call_idx));
+                    attempt.parts.push(AttemptPart::Call(call_idx));
                 }
-                Element::Call(call) => {
-                    notes.push(format!(
-                        "the call of `{}` before the error is left out",
-                        call.name
-                    ));
-                }
-                _ => {}
-            }
-            for pieces in runs(element.pieces()) {
-                let is_thinking = match element {
-                    Element::Thinking(_) => true,
-                    Element::Refusal(_) => {
-                        let said = joined(pieces);
-                        match &mut attempt.refusal {
-                            _ if said.is_empty() => {}
-                            _ if answer.error.is_some() => {
-                                notes.push("the `refusal` before the error is left out".to_owned());
-                            }
-                            None if said.trim().is_empty() => {
-                                notes.push("whitespace-only text is left out".to_owned());
-                            }
-                            None => {
-                                refusal_at = attempt.parts.len();
-                                attempt.refusal = Some(said);
-                            }
-                            Some(refusal) => {
-                                refusal.push_str(&said);
-                                notes.push("its refusals (`refusal`) are played as one".to_owned());
-                            }
+                Element::Refusal(pieces) => {
+                    let said = joined(pieces);
+                    match &mut attempt.refusal {
+                        _ if said.is_empty() => {}
+                        _ if answer.error.is_some() => {
+                            notes.push("the `refusal` before the error is left out".to_owned());
                         }
+                        None if said.trim().is_empty() => notes.push(BLANK.to_owned()),
+                        None => {
+                            refusal_at = attempt.parts.len();
+                            attempt.refusal = Some(said);
+                        }
+                        Some(refusal) => {
+                            refusal.push_str(&said);
+                            notes.push("its refusals (`refusal`) are played as one".to_owned());
+                        }
+                    }
+                }
+                Element::Thinking(pieces) => {
+                    let entries = entries(pieces, notes);
+                    if entries.is_empty() {
                         continue;
                     }
-                    _ if let Some(image) = &pieces[0].image => {
-                        match is_image(&image.mime_type, &image.data) {
-                            true => attempt
-                                .parts
-                                .push(Said::Image(image.clone(), pieces[0].at_ms)),
-                            false => notes.push(format!(
-                                "`inlineData` that is no image is left out: {}",
-                                cut(&image.mime_type, 60)
-                            )),
+                    if attempt.refusal.is_some() {
+                        notes.push(
+                            "what the model thinks behind a `refusal` is played before it"
+                                .to_owned(),
+                        );
+                    }
+                    attempt.parts.push(AttemptPart::Thinking(entries));
+                }
+                Element::Text(pieces) => {
+                    for run in runs(pieces) {
+                        let entries = match &run[0].image {
+                            Some(image) if is_image(&image.mime_type, &image.data) => run.to_vec(),
+                            Some(image) => {
+                                notes.push(format!(
+                                    "`inlineData` that is no image is left out: {}",
+                                    cut(&image.mime_type, 60)
+                                ));
+                                continue;
+                            }
+                            None => entries(run, notes),
+                        };
+                        let Some(first) = entries.first() else {
+                            continue;
+                        };
+                        // A refusal is played behind all texts.
+                        if first.image.is_none()
+                            && let Some(refusal) = attempt.refusal.take()
+                        {
+                            notes.push(
+                                "its `refusal` before a text is played as a text (`output_text`)"
+                                    .to_owned(),
+                            );
+                            let piece = Piece {
+                                at_ms: first.at_ms,
+                                text: refusal.into(),
+                                image: None,
+                            };
+                            let spoken = AttemptPart::Text(vec![piece]);
+                            attempt.parts.insert(refusal_at, spoken);
                         }
-                        continue;
+                        attempt.parts.push(AttemptPart::Text(entries));
                     }
-                    _ => false,
-                };
-                let entries = super::pieces::coalesce(pieces);
-                if entries.is_empty() {
-                    if pieces.iter().any(|piece| !piece.text.is_empty()) {
-                        notes.push("whitespace-only text is left out".to_owned());
-                    }
-                    continue;
                 }
-                // A refusal is played behind all texts.
-                if !is_thinking && let Some(refusal) = attempt.refusal.take() {
-                    notes.push(
-                        "its `refusal` before a text is played as a text (`output_text`)"
-                            .to_owned(),
-                    );
-                    let at_ms = entries.first().map_or(0, |first| first.at_ms);
-                    let spoken = Said::Spoken(Spoken {
-                        is_thinking: false,
-                        entries: vec![Piece {
-                            at_ms,
-                            text: refusal.into(),
-                            image: None,
-                        }],
-                    });
-                    attempt.parts.insert(refusal_at, spoken);
-                }
-                if attempt.refusal.is_some() {
-                    notes.push(
-                        "what the model thinks behind a `refusal` is played before it".to_owned(),
-                    );
-                }
-                attempt.parts.push(Said::Spoken(Spoken {
-                    is_thinking,
-                    entries,
-                }));
             }
         }
-        let is_call = |part: &Said| matches!(part, Said::Call(_));
-        if attempt.refusal.is_some() && attempt.parts[..refusal_at].iter().any(is_call) {
+        let mut before = attempt.parts[..refusal_at].iter();
+        if attempt.refusal.is_some() && before.any(|part| part.call().is_some()) {
             notes.push(
                 "its `refusal` behind a call is played before the calls at its end".to_owned(),
             );
@@ -662,11 +634,19 @@ pub(super) fn said(request: &Request) -> Vec<String> {
 impl Attempt {
     /// Its calls, by their places in the conversation's list.
     pub(super) fn calls(&self) -> impl Iterator<Item = usize> {
-        self.parts.iter().filter_map(|part| match part {
-            Said::Call(call_idx) => Some(*call_idx),
-            Said::Spoken(_) | Said::Image(..) => None,
-        })
+        self.parts.iter().filter_map(AttemptPart::call).copied()
     }
+}
+
+const BLANK: &str = "whitespace-only text is left out";
+
+/// The entries of a text, with a note if it has some, and none that says anything.
+fn entries(pieces: &[Piece], notes: &mut Vec<String>) -> Vec<Piece> {
+    let entries = super::pieces::coalesce(pieces);
+    if entries.is_empty() && pieces.iter().any(|piece| !piece.text.is_empty()) {
+        notes.push(BLANK.to_owned());
+    }
+    entries
 }
 
 /// The blocks that have a form in timelines.

@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 
 use super::super::request::{Endpoint, MediaKind, RequestedBlock, RequestedResult};
 use super::calls::{element, event};
-use super::conversation::{Attempt, Call, Conversation, Said, Turn};
+use super::conversation::{Attempt, AttemptPart, Call, Conversation, Turn};
 use super::volatile::Volatile;
 use crate::model::ResponseError;
 use cuecard_source::value::{Json, REDACTED, Redactor, cut, percent_encoded};
@@ -51,64 +51,57 @@ pub(super) fn text(
     }
     let events = events.events;
 
-    let mut root = Map::new();
-    root.insert("name".to_owned(), conversation.name.as_str().into());
-    if !conversation.condition.is_empty() {
-        let condition = Json::Object(conversation.condition.clone());
-        root.insert("match".to_owned(), condition);
-    }
-    let server = server(conversation, redactor);
-    if !server.is_empty() {
-        root.insert("server".to_owned(), Json::Object(server));
-    }
-    root.insert("timeline".to_owned(), Json::Array(events));
-    let mut root = Json::Object(root);
+    let condition = &conversation.condition;
+    let mut root = without_nulls(json!({
+        "name": conversation.name,
+        "match": (!condition.is_empty()).then_some(condition),
+        "server": server(conversation, redactor),
+        "timeline": events,
+    }));
     redactor.json(&mut root);
     format!("{HEADER}{}", yaml::write(&root))
 }
 
-fn server(conversation: &Conversation, redactor: &Redactor) -> Map<String, Json> {
-    let mut server = Map::new();
+/// An object without its members that are null.
+fn without_nulls(mut object: Json) -> Json {
+    if let Some(members) = object.as_object_mut() {
+        members.retain(|_, member| !member.is_null());
+    }
+    object
+}
+
+/// The settings of the server; null if there are none.
+fn server(conversation: &Conversation, redactor: &Redactor) -> Json {
     let is_of = |endpoints: &[Endpoint]| {
-        !conversation.endpoints.is_empty()
-            && conversation
-                .endpoints
-                .iter()
-                .all(|endpoint| endpoints.contains(endpoint))
+        let own = &conversation.endpoints;
+        !own.is_empty() && own.iter().all(|endpoint| endpoints.contains(endpoint))
     };
-    if is_of(&[Endpoint::Messages]) {
-        server.insert("llmApiStyle".to_owned(), "anthropic".into());
-    } else if is_of(&[Endpoint::Chat, Endpoint::Responses]) {
-        server.insert("llmApiStyle".to_owned(), "openai".into());
-    } else if is_of(&[Endpoint::Gemini]) {
-        server.insert("llmApiStyle".to_owned(), "gemini".into());
+    let styles: [(&[Endpoint], &str); 3] = [
+        (&[Endpoint::Messages], "anthropic"),
+        (&[Endpoint::Chat, Endpoint::Responses], "openai"),
+        (&[Endpoint::Gemini], "gemini"),
+    ];
+    let style = styles.into_iter().find(|(endpoints, _)| is_of(endpoints));
+    let side_calls = conversation.side_calls.iter().map(|call| {
+        without_nulls(json!({
+            "match": call.pattern,
+            "model": (!call.model.is_empty()).then_some(&call.model),
+            "reply": redactor.text(&call.reply),
+        }))
+    });
+    let side_calls: Vec<Json> = side_calls.collect();
+    let models = &conversation.models;
+    let server = without_nulls(json!({
+        "llmApiStyle": style.map(|(_, style)| style),
+        "thinking": conversation.always_thinks.then_some("always"),
+        "reasoningContent": conversation.sends_reasoning.then_some(true),
+        "models": (!models.is_empty()).then_some(models),
+        "sideCalls": (!side_calls.is_empty()).then_some(side_calls),
+    }));
+    match server == json!({}) {
+        true => Json::Null,
+        false => server,
     }
-    if conversation.always_thinks {
-        server.insert("thinking".to_owned(), "always".into());
-    }
-    if conversation.sends_reasoning {
-        server.insert("reasoningContent".to_owned(), true.into());
-    }
-    if !conversation.models.is_empty() {
-        server.insert("models".to_owned(), json!(conversation.models));
-    }
-    let side_calls: Vec<Json> = conversation
-        .side_calls
-        .iter()
-        .map(|call| {
-            let mut side = Map::new();
-            side.insert("match".to_owned(), call.pattern.as_str().into());
-            if !call.model.is_empty() {
-                side.insert("model".to_owned(), call.model.as_str().into());
-            }
-            side.insert("reply".to_owned(), redactor.text(&call.reply).into());
-            Json::Object(side)
-        })
-        .collect();
-    if !side_calls.is_empty() {
-        server.insert("sideCalls".to_owned(), Json::Array(side_calls));
-    }
-    server
 }
 
 /// Writes events, and keeps the clock of their schedule.
@@ -126,16 +119,15 @@ impl Events<'_> {
     }
 
     fn turn(&mut self, turn: &Turn, is_last: bool) {
-        let said = turn.said.join("\n");
-        let said = longest_open_part(self.redactor, &said);
-        let has_text = !said.trim().is_empty();
+        let asked = longest_open_part(self.redactor, &turn.said.join("\n"));
+        let has_text = !asked.trim().is_empty();
         if has_text || (turn.said.is_empty() && !turn.blocks.is_empty()) {
             // The user speaks when the model has ended.
             let at_ms = self.cursor_ms - self.base_ms;
             self.push(match &turn.blocks[..] {
-                [] => json!({"userInputs": [[at_ms, said]]}),
+                [] => json!({"userInputs": [[at_ms, asked]]}),
                 blocks => {
-                    let text = has_text.then(|| json!({"type": "text", "text": said}));
+                    let text = has_text.then(|| json!({"type": "text", "text": asked}));
                     let input: Vec<Json> =
                         text.into_iter().chain(blocks.iter().map(block)).collect();
                     json!({"userInputs": [{"relativeTime": at_ms, "input": input}]})
@@ -153,34 +145,18 @@ impl Events<'_> {
                 elements.push(json!({"error": error(failed)}));
             }
         }
-        let mut response = Map::new();
-        response.insert("llmResponse".to_owned(), Json::Array(elements));
-        let refusals = turn.attempts.iter();
-        if let Some(refusal) = refusals
-            .filter_map(|attempt| attempt.refusal.as_ref())
-            .next_back()
-        {
-            response.insert("refusal".to_owned(), refusal.as_str().into());
-        }
-        if turn
-            .usage
-            .as_object()
-            .is_some_and(|usage| !usage.is_empty())
-        {
-            response.insert("usage".to_owned(), turn.usage.clone());
-        }
-        if let Some(reason) = &turn.stop_reason {
-            response.insert("stopReason".to_owned(), reason.as_str().into());
-        }
-        self.push(Json::Object(response));
+        let mut refusals = turn.attempts.iter();
+        let refusal = refusals.rfind(|attempt| attempt.refusal.is_some());
+        let usage = turn.usage.as_object().filter(|usage| !usage.is_empty());
+        self.push(without_nulls(json!({
+            "llmResponse": elements,
+            "refusal": refusal.map(|attempt| &attempt.refusal),
+            "usage": usage,
+            "stopReason": turn.stop_reason,
+        })));
         let behind = turn.attempts.iter();
         let behind = behind.flat_map(|attempt| &attempt.parts[n_inside(attempt)..]);
-        let call_idxs: Vec<usize> = behind
-            .filter_map(|part| match part {
-                Said::Call(call_idx) => Some(*call_idx),
-                Said::Spoken(_) | Said::Image(..) => None,
-            })
-            .collect();
+        let call_idxs: Vec<usize> = behind.filter_map(AttemptPart::call).copied().collect();
         for (idx, &call_idx) in call_idxs.iter().enumerate() {
             let call = &self.conversation.calls[call_idx];
             let is_last_call = idx + 1 == call_idxs.len();
@@ -193,37 +169,32 @@ impl Events<'_> {
     }
 
     /// A part of an answer as an element of its response.
-    fn element(&mut self, part: &Said, origin_ms: u64, is_last_turn: bool) -> Json {
-        match part {
-            Said::Spoken(spoken) => {
-                let entries: Vec<Json> = spoken
-                    .entries
-                    .iter()
-                    .map(|entry| json!([self.delay_until(origin_ms + entry.at_ms), &*entry.text]))
-                    .collect();
-                let key = if spoken.is_thinking {
-                    "think"
-                } else {
-                    "assistant"
-                };
-                json!({ key: entries })
-            }
-            Said::Image(image, at_ms) => {
-                let delay_ms = self.delay_until(origin_ms + at_ms);
-                let block =
-                    json!({"type": "image", "mimeType": image.mime_type, "data": image.data});
-                json!({"assistant": [[delay_ms, block]]})
-            }
-            Said::Call(call_idx) => {
+    fn element(&mut self, part: &AttemptPart, origin_ms: u64, is_last_turn: bool) -> Json {
+        let (key, pieces) = match part {
+            AttemptPart::Thinking(pieces) => ("think", pieces),
+            AttemptPart::Text(pieces) | AttemptPart::Refusal(pieces) => ("assistant", pieces),
+            AttemptPart::Call(call_idx) => {
                 let call = &self.conversation.calls[*call_idx];
                 let mut beside = self.beside(call, is_last_turn);
                 let delay_ms = self.delay_until(origin_ms + call.at_ms);
                 if delay_ms > 0 {
                     beside.push(("delayMs", delay_ms.into()));
                 }
-                element(&call.written, beside)
+                return element(&call.written, beside);
             }
-        }
+        };
+        let entries = pieces.iter().map(|piece| {
+            let delay_ms = self.delay_until(origin_ms + piece.at_ms);
+            match &piece.image {
+                None => json!([delay_ms, &*piece.text]),
+                Some(image) => {
+                    let block =
+                        json!({"type": "image", "mimeType": image.mime_type, "data": image.data});
+                    json!([delay_ms, block])
+                }
+            }
+        });
+        json!({ key: entries.collect::<Vec<_>>() })
     }
 
     /// How long after the cursor a point is, which becomes the cursor.
@@ -275,8 +246,8 @@ impl Events<'_> {
 
 /// How many parts of an answer stand inside of its response: all but the calls at its end, which follow it.
 fn n_inside(attempt: &Attempt) -> usize {
-    let is_call = |part: &Said| matches!(part, Said::Call(_));
-    let last = attempt.parts.iter().rposition(|part| !is_call(part));
+    let mut parts = attempt.parts.iter();
+    let last = parts.rposition(|part| part.call().is_none());
     last.map_or(0, |idx| idx + 1)
 }
 
@@ -376,7 +347,7 @@ fn error(failed: &ResponseError) -> Json {
     let headers: Map<String, Json> = headers
         .map(|(name, value)| (name.clone(), value.as_str().into()))
         .collect();
-    let mut error = json!({
+    without_nulls(json!({
         "statusCode": failed.status,
         "errorType": kind.filter(|kind| !kind.trim().is_empty()),
         "message": cut(&failed.message, MAX_RESULT),
@@ -384,9 +355,5 @@ fn error(failed: &ResponseError) -> Json {
         "retryAfterSeconds": failed.retry_after_seconds,
         "headers": (!headers.is_empty()).then_some(headers),
         "inStream": failed.is_in_stream.then_some(true),
-    });
-    if let Some(members) = error.as_object_mut() {
-        members.retain(|_, member| !member.is_null());
-    }
-    error
+    }))
 }

@@ -5,6 +5,7 @@ use super::super::disobedience::{Disobedience, GivenAnswer, disobediences};
 use super::super::request::Request;
 use super::conversation::{Attempt, Conversation};
 use super::exchange::RecordedAnswer;
+use super::side::spoken;
 use crate::profiles::Profiles;
 
 impl Conversation {
@@ -17,18 +18,9 @@ impl Conversation {
         attempt: &Attempt,
         profiles: &Profiles,
     ) -> Option<String> {
-        let mut text = String::new();
-        let mut names = Vec::new();
-        for element in &answer.elements {
-            match element {
-                Element::Call(call) => names.push(call.name.as_str()),
-                Element::Text(pieces) => {
-                    let texts = pieces.iter().filter(|piece| piece.image.is_none());
-                    text.extend(texts.map(|piece| &*piece.text));
-                }
-                _ => {}
-            }
-        }
+        let made = answer.elements.iter().filter_map(Element::call);
+        let names: Vec<&str> = made.map(|call| call.name.as_str()).collect();
+        let text = spoken(&answer.elements);
         let given = GivenAnswer {
             calls: &names,
             text: &text,

@@ -128,11 +128,11 @@ impl Recorder {
             ..exchange
         };
         let mut recorded = self.take_in(&exchange, next_name);
-        let others = rewritten.into_iter();
-        let others = others
-            .filter(|idx| !recorded.changed.contains(idx))
-            .collect::<Vec<_>>();
-        recorded.changed.extend(others);
+        for idx in rewritten {
+            if !recorded.changed.contains(&idx) {
+                recorded.changed.push(idx);
+            }
+        }
         recorded
     }
 
@@ -561,7 +561,7 @@ impl Recorder {
         if answer.error.is_some() || answer.is_abandoned {
             return side_left_out("it got no answer");
         }
-        let Some(reply) = side::only_text(answer) else {
+        let Some(reply) = side::only_text(&answer.elements) else {
             return side_left_out("its answer is no text");
         };
         let call = looks.side_call(exchange.request.model.clone(), reply);

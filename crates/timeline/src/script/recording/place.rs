@@ -4,7 +4,8 @@ use super::super::align::is_like;
 use super::super::request::{Part, Request, Role};
 use super::super::rounds::{self, Rounds};
 use super::super::text::{normalise, squeeze};
-use super::conversation::{Attempt, Conversation, Said, Turn, own_words, said};
+use super::conversation::{Attempt, Conversation, Turn, own_words, said};
+use super::side::spoken;
 
 /// What stands in a request for an image of an answer: what a client keeps of it doesn't count.
 pub(super) const IMAGE: char = '\u{fffc}';
@@ -179,12 +180,7 @@ impl Turn {
         let Some(last) = self.attempts.last() else {
             return String::new();
         };
-        let spoken = last.parts.iter().filter_map(|part| match part {
-            Said::Spoken(spoken) if !spoken.is_thinking => Some(&spoken.entries),
-            _ => None,
-        });
-        let texts = spoken.flatten().map(|entry| &*entry.text);
-        let texts: String = texts.chain(last.refusal.as_deref()).collect();
-        squeeze(&texts)
+        let text = spoken(&last.parts) + last.refusal.as_deref().unwrap_or_default();
+        squeeze(&text)
     }
 }

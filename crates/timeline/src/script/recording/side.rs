@@ -7,9 +7,8 @@ use super::super::auxiliary_requests::SideText;
 use super::super::request::Request;
 use super::super::rounds::{Rounds, fit};
 use super::super::text::normalise;
-use super::conversation::{Conversation, Said};
+use super::conversation::Conversation;
 use super::document;
-use super::exchange::RecordedAnswer;
 use cuecard_source::value::{Json, Redactor};
 
 /// How much of a line a request beside a conversation is known by, in characters.
@@ -81,20 +80,21 @@ impl Opening {
     }
 }
 
+/// The text of an answer: what the model says in it, images aside.
+pub(super) fn spoken<C>(elements: &[Element<C>]) -> String {
+    let texts = elements.iter().filter_map(|element| match element {
+        Element::Text(pieces) => Some(pieces),
+        Element::Thinking(_) | Element::Refusal(_) | Element::Call(_) => None,
+    });
+    let pieces = texts.flatten().filter(|piece| piece.image.is_none());
+    pieces.map(|piece| &*piece.text).collect()
+}
+
 /// The text of an answer; `None` if it is none, or has calls.
-pub(super) fn only_text(answer: &RecordedAnswer) -> Option<String> {
-    let mut text = String::new();
-    for element in &answer.elements {
-        match element {
-            Element::Text(pieces) => {
-                let texts = pieces.iter().filter(|piece| piece.image.is_none());
-                text.extend(texts.map(|piece| &*piece.text));
-            }
-            Element::Call(_) => return None,
-            Element::Thinking(_) | Element::Refusal(_) => {}
-        }
-    }
-    (!text.trim().is_empty()).then_some(text)
+pub(super) fn only_text<C>(elements: &[Element<C>]) -> Option<String> {
+    let has_calls = elements.iter().any(|element| element.call().is_some());
+    let text = spoken(elements);
+    (!has_calls && !text.trim().is_empty()).then_some(text)
 }
 
 impl Conversation {
@@ -115,17 +115,8 @@ impl Conversation {
         let [attempt] = &turn.attempts[..] else {
             return None;
         };
-        let mut reply = String::new();
-        for part in &attempt.parts {
-            match part {
-                Said::Spoken(spoken) if spoken.is_thinking => {}
-                Said::Spoken(spoken) => {
-                    reply.extend(spoken.entries.iter().map(|entry| &*entry.text));
-                }
-                Said::Image(..) | Said::Call(_) => return None,
-            }
-        }
-        let is_answer = attempt.error.is_none() && !turn.is_abandoned && !reply.trim().is_empty();
+        let is_answer = attempt.error.is_none() && !turn.is_abandoned;
+        let reply = only_text(&attempt.parts)?;
         let model = self.models.first().cloned().unwrap_or_default();
         let opening = self.opening.as_ref().filter(|_| is_answer)?;
         Some(opening.side_call(model, reply))

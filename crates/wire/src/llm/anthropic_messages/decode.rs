@@ -2,8 +2,10 @@
 
 use cuecard_source::value::Json;
 
-use super::super::decode::{Building, Decoded, EventDecoder, error, items_of, number_of, text_of};
-use super::super::errors::ApiError;
+use super::super::decode::{
+    Building, Decoded, EventDecoder, PartKind, error, items_of, number_of, text_of,
+};
+use super::super::errors::{ANTHROPIC_TYPES, ApiError, status_of};
 use super::super::stop::StopReason;
 
 /// What is known of a message, and what is only about it.
@@ -30,8 +32,8 @@ pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, St
         return Err("the answer is no message".to_owned());
     }
     let mut answer = Building::default();
-    answer.id = json["id"].as_str().map(str::to_owned);
-    answer.is_complete = true;
+    answer.decoded.id = json["id"].as_str().map(str::to_owned);
+    answer.decoded.is_complete = true;
     answer.leave_out_others(json, MESSAGE);
     stop(&mut answer, json);
     if !json["stop_reason"].is_string() {
@@ -52,7 +54,7 @@ fn stop(answer: &mut Building, said: &Json) {
     let reason = said["stop_reason"].as_str();
     answer.stop_word("stop_reason", reason, |reason| Some(reason.anthropic()));
     // A player has these for a refusal, and says there that it is one.
-    match (answer.stop, said["stop_details"].is_object()) {
+    match (answer.decoded.stop, said["stop_details"].is_object()) {
         (Some(StopReason::Refusal), true) => {
             answer.leave_out_others(&said["stop_details"], &["type"]);
         }
@@ -68,13 +70,13 @@ fn begin(answer: &mut Building, index: u64, block: &Json, at_ms: u64) {
     match text_of(block, "type") {
         "text" => {
             answer.leave_out_others(block, &["type", "text"]);
-            answer.begin_text(key);
-            answer.text(key, text_of(block, "text"), at_ms);
+            answer.begin(key, PartKind::Text);
+            answer.say(key, PartKind::Text, text_of(block, "text"), at_ms);
         }
         "thinking" => {
             answer.leave_out_others(block, &["type", "thinking", "signature"]);
-            answer.begin_thinking(key);
-            answer.thinking(key, text_of(block, "thinking"), at_ms);
+            answer.begin(key, PartKind::Thinking);
+            answer.say(key, PartKind::Thinking, text_of(block, "thinking"), at_ms);
         }
         "tool_use" => {
             answer.leave_out_others(block, &["type", "id", "name", "input"]);
@@ -101,7 +103,7 @@ impl EventDecoder for MessagesEvents {
         match text_of(data, "type") {
             "message_start" => {
                 let message = &data["message"];
-                answer.id = message["id"].as_str().map(str::to_owned);
+                answer.decoded.id = message["id"].as_str().map(str::to_owned);
                 answer.leave_out_others(message, MESSAGE);
                 answer.add_usage(message.get("usage"), USAGE);
             }
@@ -109,8 +111,10 @@ impl EventDecoder for MessagesEvents {
             "content_block_delta" => {
                 let delta = &data["delta"];
                 match text_of(delta, "type") {
-                    "text_delta" => answer.text(key, text_of(delta, "text"), at_ms),
-                    "thinking_delta" => answer.thinking(key, text_of(delta, "thinking"), at_ms),
+                    "text_delta" => answer.say(key, PartKind::Text, text_of(delta, "text"), at_ms),
+                    "thinking_delta" => {
+                        answer.say(key, PartKind::Thinking, text_of(delta, "thinking"), at_ms);
+                    }
                     "input_json_delta" if answer.has(key) => {
                         answer.call_input(key, text_of(delta, "partial_json"), at_ms);
                     }
@@ -127,31 +131,16 @@ impl EventDecoder for MessagesEvents {
                 answer.leave_out_others(data, &["type", "delta", "usage"]);
                 answer.add_usage(data.get("usage"), USAGE);
             }
-            "message_stop" => answer.is_complete = true,
+            "message_stop" => answer.decoded.is_complete = true,
             "error" => {
-                let found = error(status_of(&data["error"]), &data["error"])
-                    .unwrap_or_else(|| ApiError::new(500, ""));
-                answer.failure = Some((found, at_ms));
-                answer.is_complete = true;
+                // The status that it would have had before the stream began.
+                let status = status_of(ANTHROPIC_TYPES, text_of(&data["error"], "type"));
+                let found = error(status, &data["error"]);
+                let found = found.unwrap_or_else(|| ApiError::new(500, ""));
+                answer.decoded.failure = Some((found, at_ms));
+                answer.decoded.is_complete = true;
             }
             _ => {}
         }
-    }
-}
-
-/// The status that an error would have had before the stream began.
-fn status_of(error: &Json) -> u16 {
-    match text_of(error, "type") {
-        "invalid_request_error" => 400,
-        "authentication_error" => 401,
-        "billing_error" => 402,
-        "permission_error" => 403,
-        "not_found_error" => 404,
-        "conflict_error" => 409,
-        "request_too_large" => 413,
-        "rate_limit_error" => 429,
-        "timeout_error" => 504,
-        "overloaded_error" => 529,
-        _ => 500,
     }
 }

@@ -40,10 +40,7 @@ fn understand(target: &Target<'_>, body: &Node<'_, '_>) -> Result<Request, Fault
     if !target.counts {
         body.need("max_tokens")?;
     }
-    body.each_of("tools", |tool| {
-        request.tools.push(self::tool(tool)?);
-        Ok(())
-    })?;
+    request.tools = tools(body)?;
     if let Some(choice) = body.get("tool_choice") {
         request.tool_choice = match choice.need("type")?.text()? {
             "any" => ToolChoice::Any,
@@ -116,6 +113,11 @@ fn block(block: &Node<'_, '_>) -> Result<Part, Fault> {
         }
         other => media::read(other, block.json),
     })
+}
+
+/// The tools that a body advertises.
+pub(in super::super) fn tools(body: &Node<'_, '_>) -> Result<Vec<AdvertisedTool>, Fault> {
+    body.all("tools", tool)
 }
 
 fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {

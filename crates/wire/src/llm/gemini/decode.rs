@@ -3,7 +3,7 @@
 use cuecard_source::value::Json;
 
 use super::super::decode::{
-    Building, Decoded, EventDecoder, error, items_of, number_of, says_something, text_of,
+    Building, Decoded, EventDecoder, PartKind, error, items_of, number_of, says_something, text_of,
 };
 use super::super::errors::ApiError;
 
@@ -46,7 +46,7 @@ pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, St
         ..GeminiEvents::default()
     };
     events.event(&mut answer, json, at_ms);
-    answer.is_complete = true;
+    answer.decoded.is_complete = true;
     events.end(&mut answer);
     Ok(answer.finish())
 }
@@ -75,11 +75,11 @@ impl EventDecoder for GeminiEvents {
                 500
             };
             let found = error(status, failure).unwrap_or_else(|| ApiError::new(status, ""));
-            answer.failure = Some((found, at_ms));
-            answer.is_complete = true;
+            answer.decoded.failure = Some((found, at_ms));
+            answer.decoded.is_complete = true;
             return;
         }
-        answer.id = data["responseId"].as_str().map(str::to_owned);
+        answer.decoded.id = data["responseId"].as_str().map(str::to_owned);
         answer.leave_out_others(data, ANSWER);
         self.usage(answer, data);
         let feedback = &data["promptFeedback"];
@@ -114,7 +114,7 @@ impl EventDecoder for GeminiEvents {
     }
 
     fn end(&mut self, answer: &mut Building) {
-        if answer.is_complete && answer.failure.is_none() && !self.is_finished {
+        if answer.decoded.is_complete && answer.decoded.failure.is_none() && !self.is_finished {
             answer.change("it has no `finishReason`");
         }
         if self.is_finished && !self.has_parts {
@@ -164,8 +164,8 @@ impl GeminiEvents {
             false => self.next_part(Some(is_thought)),
         };
         match is_thought {
-            true => answer.thinking(key, text, at_ms),
-            false => answer.text(key, text, at_ms),
+            true => answer.say(key, PartKind::Thinking, text, at_ms),
+            false => answer.say(key, PartKind::Text, text, at_ms),
         }
     }
 

@@ -6,4 +6,4 @@ mod request;
 
 pub(super) use answer::{body, stream};
 pub(super) use decode::{GeminiEvents, read_body};
-pub(super) use request::read;
+pub(super) use request::{read, tools};

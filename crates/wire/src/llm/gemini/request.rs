@@ -45,7 +45,7 @@ fn understand(target: &Target<'_>, body: &Node<'_, '_>) -> Result<Request, Fault
         Json::Array(list) if list.is_empty() => return Err(contents.fault(FaultKind::Empty)),
         _ => contents.each(|content| add_content(&mut request, content))?,
     }
-    body.each_of("tools", |tool| add_tools(&mut request.tools, tool))?;
+    request.tools = tools(body)?;
     if let Some(config) = body.either("toolConfig", "tool_config")
         && let Some(calling) = config.either("functionCallingConfig", "function_calling_config")
     {
@@ -184,6 +184,13 @@ fn result(response: Node<'_, '_>) -> (String, bool) {
         .filter(|_| members == 1 || is_named)
         .find_map(|name| response.json.get(name));
     (as_text(said.unwrap_or(response.json)).into_owned(), false)
+}
+
+/// The tools that a body advertises.
+pub(in super::super) fn tools(body: &Node<'_, '_>) -> Result<Vec<AdvertisedTool>, Fault> {
+    let mut tools = Vec::new();
+    body.each_of("tools", |tool| add_tools(&mut tools, tool))?;
+    Ok(tools)
 }
 
 fn add_tools(tools: &mut Vec<AdvertisedTool>, tool: &Node<'_, '_>) -> Result<(), Fault> {

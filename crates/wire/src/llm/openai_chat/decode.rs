@@ -2,7 +2,9 @@
 
 use cuecard_source::value::Json;
 
-use super::super::decode::{Building, Decoded, EventDecoder, error, items_of, number_of, text_of};
+use super::super::decode::{
+    Building, Decoded, EventDecoder, PartKind, error, items_of, number_of, text_of,
+};
 use super::super::errors::ApiError;
 
 /// What is known of an answer, beside what is about it: ids, times, and how it was made.
@@ -51,8 +53,8 @@ pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, St
         return Err("the answer has no message".to_owned());
     };
     let mut answer = Building::default();
-    answer.id = json["id"].as_str().map(str::to_owned);
-    answer.is_complete = true;
+    answer.decoded.id = json["id"].as_str().map(str::to_owned);
+    answer.decoded.is_complete = true;
     answer.leave_out_others(json, ANSWER);
     answer.add_usage(json.get("usage"), USAGE);
     add_choice(&mut answer, choice, &choice["message"], at_ms);
@@ -84,16 +86,26 @@ fn add_choice(answer: &mut Building, choice: &Json, said: &Json, at_ms: u64) {
             thought
         }
     };
-    answer.thinking((THINKING_PART, 0), thought, at_ms);
-    answer.text((TEXT_PART, 0), text_of(said, "content"), at_ms);
+    answer.say((THINKING_PART, 0), PartKind::Thinking, thought, at_ms);
+    answer.say(
+        (TEXT_PART, 0),
+        PartKind::Text,
+        text_of(said, "content"),
+        at_ms,
+    );
     for part in items_of(said, "content") {
         answer.change("its `content` is a list of parts");
         match text_of(part, "type") {
-            "text" => answer.text((TEXT_PART, 0), text_of(part, "text"), at_ms),
+            "text" => answer.say((TEXT_PART, 0), PartKind::Text, text_of(part, "text"), at_ms),
             other => answer.leave_out(other),
         }
     }
-    answer.refusal((REFUSAL_PART, 0), text_of(said, "refusal"), at_ms);
+    answer.say(
+        (REFUSAL_PART, 0),
+        PartKind::Refusal,
+        text_of(said, "refusal"),
+        at_ms,
+    );
     for (position, call) in items_of(said, "tool_calls").iter().enumerate() {
         answer.leave_out_others(call, CALL);
         let index = call["index"].as_u64().unwrap_or(position as u64);
@@ -122,12 +134,12 @@ impl EventDecoder for ChatEvents {
         if let Some(failure) = data.get("error").filter(|error| !error.is_null()) {
             let found =
                 error(status_of(failure), failure).unwrap_or_else(|| ApiError::new(500, ""));
-            answer.failure = Some((found, at_ms));
-            answer.is_complete = true;
+            answer.decoded.failure = Some((found, at_ms));
+            answer.decoded.is_complete = true;
             return;
         }
-        if answer.id.is_none() {
-            answer.id = data["id"].as_str().map(str::to_owned);
+        if answer.decoded.id.is_none() {
+            answer.decoded.id = data["id"].as_str().map(str::to_owned);
         }
         answer.leave_out_others(data, ANSWER);
         answer.add_usage(data.get("usage"), USAGE);
@@ -142,7 +154,7 @@ impl EventDecoder for ChatEvents {
     }
 
     fn end(&mut self, answer: &mut Building) {
-        if answer.is_complete && answer.failure.is_none() && !self.is_finished {
+        if answer.decoded.is_complete && answer.decoded.failure.is_none() && !self.is_finished {
             answer.change("it has no `finish_reason`");
         }
     }

@@ -1,12 +1,10 @@
 //! Requests of Chat Completions.
 
 use cuecard_source::value::Json;
-use cuecard_timeline::script::{
-    AdvertisedTool, Endpoint, Part, Request, Role, ToolChoice, ToolInput,
-};
+use cuecard_timeline::script::{AdvertisedTool, Endpoint, Part, Request, Role, ToolInput};
 
 use super::super::errors::ApiError;
-use super::super::fault::{Expected, Fault, FaultKind};
+use super::super::fault::{Fault, FaultKind};
 use super::super::history;
 use super::super::node::Node;
 
@@ -35,17 +33,9 @@ fn understand(body: &Node<'_, '_>) -> Result<Request, Fault> {
     if messages.json.as_array().is_some_and(Vec::is_empty) {
         return Err(messages.fault(FaultKind::Empty));
     }
-    body.each_of("tools", |tool| {
-        request.tools.push(self::tool(tool)?);
-        Ok(())
-    })?;
-    // What tools were before there were others than functions.
-    body.each_of("functions", |function| {
-        request.tools.push(self::function(function)?);
-        Ok(())
-    })?;
+    request.tools = tools(body)?;
     if let Some(choice) = body.get("tool_choice") {
-        request.tool_choice = tool_choice(&choice)?;
+        request.tool_choice = history::tool_choice(Endpoint::Chat, &choice)?;
     }
     request.allows_parallel = allows_parallel(body);
     request.max_tokens = match body.count("max_completion_tokens")? {
@@ -170,6 +160,14 @@ fn assistant(message: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
     Ok(parts)
 }
 
+/// The tools that a body advertises.
+pub(in super::super) fn tools(body: &Node<'_, '_>) -> Result<Vec<AdvertisedTool>, Fault> {
+    let mut tools = body.all("tools", tool)?;
+    // What tools were before there were others than functions.
+    tools.extend(body.all("functions", function)?);
+    Ok(tools)
+}
+
 fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {
     tool.object()?;
     let kind = tool.need("type")?.text()?;
@@ -204,22 +202,5 @@ fn function(function: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {
                 .map_or(Json::Null, |schema| schema.json.clone()),
         ),
         namespace: None,
-    })
-}
-
-fn tool_choice(choice: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
-    let kind = match choice.json {
-        Json::String(word) => word.as_str(),
-        Json::Object(_) => choice.need("type")?.text()?,
-        _ => return Err(choice.mistyped(Expected::Object)),
-    };
-    Ok(match kind {
-        "none" => ToolChoice::None,
-        "required" => ToolChoice::Any,
-        "function" | "custom" => {
-            ToolChoice::Tool(choice.need(kind)?.need("name")?.text()?.to_owned())
-        }
-        "allowed_tools" => history::allowed_tools(&choice.need(kind)?)?,
-        _ => ToolChoice::Auto,
     })
 }

@@ -2,8 +2,10 @@
 
 use cuecard_source::value::Json;
 
-use super::super::decode::{Building, Decoded, EventDecoder, error, items_of, number_of, text_of};
-use super::super::errors::ApiError;
+use super::super::decode::{
+    Building, Decoded, EventDecoder, PartKind, error, items_of, number_of, text_of,
+};
+use super::super::errors::{ApiError, RESPONSES_CODES, status_of};
 
 const USAGE: &[&str] = &[
     "input_tokens",
@@ -53,8 +55,8 @@ pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, St
 
 /// What the object says beside its items.
 fn end(answer: &mut Building, response: &Json, at_ms: u64) {
-    answer.id = response["id"].as_str().map(str::to_owned);
-    answer.is_complete = true;
+    answer.decoded.id = response["id"].as_str().map(str::to_owned);
+    answer.decoded.is_complete = true;
     answer.add_usage(response.get("usage"), USAGE);
     let reason = response["incomplete_details"]["reason"].as_str();
     answer.stop_word(
@@ -62,11 +64,11 @@ fn end(answer: &mut Building, response: &Json, at_ms: u64) {
         reason,
         cuecard_timeline::model::StopReason::responses,
     );
-    if text_of(response, "status") == "incomplete" && answer.stop.is_none() {
+    if text_of(response, "status") == "incomplete" && answer.decoded.stop.is_none() {
         answer.change("its `status` is `incomplete`, for no known reason (`incomplete_details`)");
     }
-    if text_of(response, "status") == "failed" && answer.failure.is_none() {
-        answer.failure = Some((failure(answer, &response["error"]), at_ms));
+    if text_of(response, "status") == "failed" && answer.decoded.failure.is_none() {
+        answer.decoded.failure = Some((failure(answer, &response["error"]), at_ms));
     }
 }
 
@@ -80,11 +82,7 @@ fn failure(answer: &mut Building, found: &Json) -> ApiError {
         }
     }
     let code = text_of(found, "code");
-    let status = match code {
-        "rate_limit_exceeded" | "insufficient_quota" => 429,
-        "invalid_prompt" | "context_length_exceeded" => 400,
-        _ => 500,
-    };
+    let status = status_of(RESPONSES_CODES, code);
     let mut found = error(status, found).unwrap_or_else(|| ApiError::new(status, ""));
     // An error of the stream has its word in `code`; its type is only that it is one.
     found.error_type = (!code.is_empty()).then(|| code.to_owned());
@@ -108,14 +106,14 @@ fn whole(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
                     "output_text" => {
                         answer.leave_out_others(content, &["type", "text"]);
                         if is_new {
-                            answer.begin_text(key);
-                            answer.text(key, text_of(content, "text"), at_ms);
+                            answer.begin(key, PartKind::Text);
+                            answer.say(key, PartKind::Text, text_of(content, "text"), at_ms);
                         }
                     }
                     "refusal" => {
                         answer.leave_out_others(content, &["type", "refusal"]);
                         if is_new {
-                            answer.refusal(key, text_of(content, "refusal"), at_ms);
+                            answer.say(key, PartKind::Refusal, text_of(content, "refusal"), at_ms);
                         }
                     }
                     other => answer.leave_out(other),
@@ -136,8 +134,8 @@ fn whole(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
             for (part, summary) in parts.iter().enumerate() {
                 let key = (index, part as u64);
                 if !answer.has(key) {
-                    answer.begin_thinking(key);
-                    answer.thinking(key, text_of(summary, "text"), at_ms);
+                    answer.begin(key, PartKind::Thinking);
+                    answer.say(key, PartKind::Thinking, text_of(summary, "text"), at_ms);
                 }
             }
         }
@@ -188,14 +186,24 @@ impl EventDecoder for ResponsesEvents {
         match text_of(data, "type") {
             "response.output_item.added" => begin(answer, index, &data["item"], at_ms),
             "response.output_text.delta" => {
-                answer.text((index, number_of(data, "content_index")), delta, at_ms);
+                answer.say(
+                    (index, number_of(data, "content_index")),
+                    PartKind::Text,
+                    delta,
+                    at_ms,
+                );
             }
             "response.refusal.delta" => {
                 let key = (index, number_of(data, "content_index"));
-                answer.refusal(key, delta, at_ms);
+                answer.say(key, PartKind::Refusal, delta, at_ms);
             }
             "response.reasoning_summary_text.delta" => {
-                answer.thinking((index, number_of(data, "summary_index")), delta, at_ms);
+                answer.say(
+                    (index, number_of(data, "summary_index")),
+                    PartKind::Thinking,
+                    delta,
+                    at_ms,
+                );
             }
             "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta"
                 if answer.has_call((index, 0)) =>
@@ -203,7 +211,9 @@ impl EventDecoder for ResponsesEvents {
                 answer.call_input((index, 0), delta, at_ms);
             }
             "response.output_item.done" => whole(answer, index, &data["item"], at_ms),
-            "response.created" => answer.id = data["response"]["id"].as_str().map(str::to_owned),
+            "response.created" => {
+                answer.decoded.id = data["response"]["id"].as_str().map(str::to_owned);
+            }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 end(answer, &data["response"], at_ms);
             }
@@ -213,7 +223,7 @@ impl EventDecoder for ResponsesEvents {
                     Some(error) => failure(answer, error),
                     None => failure(answer, data),
                 };
-                answer.failure = Some((found, at_ms));
+                answer.decoded.failure = Some((found, at_ms));
             }
             _ => {}
         }

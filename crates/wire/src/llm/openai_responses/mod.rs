@@ -8,4 +8,4 @@ mod request;
 
 pub(super) use answer::{body, stream};
 pub(super) use decode::{ResponsesEvents, read_body};
-pub(super) use request::read;
+pub(super) use request::{read, tools};

@@ -2,7 +2,7 @@
 
 use cuecard_source::value::Json;
 use cuecard_timeline::script::{
-    AdvertisedTool, Endpoint, Part, PreviousAnswer, Request, Role, ToolChoice, ToolInput,
+    AdvertisedTool, Endpoint, Part, PreviousAnswer, Request, Role, ToolInput,
 };
 
 use super::super::errors::ApiError;
@@ -13,6 +13,9 @@ use super::super::node::Node;
 use super::super::openai_chat;
 
 const ROLES: &[&str] = &["assistant", "system", "developer", "user"];
+
+/// The items of a history with tools, which Codex sends for some models.
+const WITH_TOOLS: &[&str] = &["additional_tools", "tool_search_output"];
 
 /// What a body says.
 ///
@@ -51,9 +54,9 @@ fn understand(body: &Node<'_, '_>) -> Result<Request, Fault> {
                 .unwrap_or_else(|| body.mistyped(Expected::Object)));
         }
     }
-    body.each_of("tools", |tool| add_tool(&mut request.tools, tool, None))?;
+    request.tools = tools(body)?;
     if let Some(choice) = body.get("tool_choice") {
-        request.tool_choice = tool_choice(&choice)?;
+        request.tool_choice = history::tool_choice(Endpoint::Responses, &choice)?;
     }
     request.allows_parallel = openai_chat::allows_parallel(body);
     request.max_tokens = body.count("max_output_tokens")?;
@@ -115,9 +118,7 @@ fn add_item(request: &mut Request, item: &Node<'_, '_>) -> Result<(), Fault> {
                 vec![Part::Thinking(thoughts.join("\n"))],
             );
         }
-        // Tools that come with the history, which Codex sends for some models.
-        "additional_tools" | "tool_search_output" => {
-            item.each_of("tools", |tool| add_tool(&mut request.tools, tool, None))?;
+        _ if WITH_TOOLS.contains(&kind) => {
             if let Some(id) = item.get("call_id") {
                 let result = history::text_result(id.text()?, "", String::new(), false);
                 history::add(request, Role::User, vec![Part::Result(result)]);
@@ -157,6 +158,21 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
         _ => return Err(role.fault(FaultKind::Unknown(ROLES))),
     }
     Ok(())
+}
+
+/// The tools that a body advertises.
+pub(in super::super) fn tools(body: &Node<'_, '_>) -> Result<Vec<AdvertisedTool>, Fault> {
+    let mut tools = Vec::new();
+    if let Some(input) = body.get("input").filter(|input| input.json.is_array()) {
+        input.each(|item| match item.json["type"].as_str() {
+            Some(kind) if WITH_TOOLS.contains(&kind) => {
+                item.each_of("tools", |tool| add_tool(&mut tools, tool, None))
+            }
+            _ => Ok(()),
+        })?;
+    }
+    body.each_of("tools", |tool| add_tool(&mut tools, tool, None))?;
+    Ok(tools)
 }
 
 fn add_tool(
@@ -199,20 +215,4 @@ fn add_tool(
         namespace: namespace.map(str::to_owned),
     });
     Ok(())
-}
-
-fn tool_choice(choice: &Node<'_, '_>) -> Result<ToolChoice, Fault> {
-    let kind = match choice.json {
-        Json::String(word) => word.as_str(),
-        Json::Object(_) => choice.need("type")?.text()?,
-        _ => return Err(choice.mistyped(Expected::Object)),
-    };
-    Ok(match kind {
-        "none" => ToolChoice::None,
-        "required" => ToolChoice::Any,
-        "auto" => ToolChoice::Auto,
-        "function" | "custom" => ToolChoice::Tool(choice.need("name")?.text()?.to_owned()),
-        "allowed_tools" => history::allowed_tools(choice)?,
-        other => ToolChoice::Tool(other.to_owned()),
-    })
 }

@@ -393,7 +393,7 @@ fn gemini_streams_a_list_of_chunks_too() {
     let events = stream(Endpoint::Gemini, &answer, streaming);
     let mut decoder = StreamDecoder::new(Endpoint::Gemini, Framing::JsonArray);
     for event in events.iter() {
-        decoder.read(event.bytes, event.at_ms);
+        decoder.read(&event.bytes, event.at_ms);
     }
     let decoded = decoder.finish().expect("a list");
     let as_events = read_stream(Endpoint::Gemini, &answer, 8, 50).expect("a stream");

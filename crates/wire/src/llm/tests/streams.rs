@@ -294,9 +294,9 @@ proptest! {
             prop_assert_eq!(times.last(), Some(&last), "{:?}", endpoint);
             // Each event is one, and together they are the stream.
             for event in events.iter() {
-                prop_assert_eq!(read(event.bytes).len(), 1);
+                prop_assert_eq!(read(&event.bytes).len(), 1);
             }
-            let joined: Vec<u8> = events.iter().flat_map(|event| event.bytes.to_vec()).collect();
+            let joined: Vec<u8> = events.iter().flat_map(|event| event.bytes.clone()).collect();
             prop_assert_eq!(joined, events.into_bytes());
         }
     }
@@ -372,7 +372,7 @@ fn a_failure_ends_the_stream() {
         let last = events.iter().last().expect("an event");
         assert_eq!(last.at_ms, 70, "{endpoint:?}");
         assert!(
-            String::from_utf8_lossy(last.bytes).contains("Overloaded."),
+            String::from_utf8_lossy(&last.bytes).contains("Overloaded."),
             "{endpoint:?}"
         );
         let all = String::from_utf8(events.into_bytes()).expect("text");
