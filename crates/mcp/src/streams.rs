@@ -18,13 +18,14 @@ use super::link::ReadEnd;
 /// Reads lines of at most `bound` bytes.
 pub(super) fn lines(read: impl AsyncRead + Send + Unpin + 'static, bound: usize) -> FrameSource {
     let reader = LineReader::new(Box::new(read), bound);
-    let lines = stream::unfold(reader, |mut reader| async move {
-        let line = match reader.next().await {
-            Line::Whole(line) => Ok(line),
-            Line::TooLong(bound) => Err(ReadEnd::TooLarge(bound)),
-            Line::End => return None,
-        };
-        Some((line, reader))
+    // Nobody knows where the next line begins after one that is too long.
+    let lines = stream::unfold(Some(reader), |reader| async move {
+        let mut reader = reader?;
+        match reader.next().await {
+            Line::Whole(line) => Some((Ok(line), Some(reader))),
+            Line::TooLong(bound) => Some((Err(ReadEnd::TooLarge(bound)), None)),
+            Line::End => None,
+        }
     });
     lines.boxed()
 }
