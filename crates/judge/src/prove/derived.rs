@@ -57,6 +57,15 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
     if best == Same::Yes || fact.is_zero() || fact.is_in(&sources.known) {
         return None;
     }
+    // A number in letters may be a word of a field's name: `one_click_checkout`.
+    let word = text.to_lowercase();
+    let is_of_key = || {
+        let mut fields = sources.records.iter().flat_map(|record| &record.fields);
+        fields.any(|field| field.keys.contains(&word))
+    };
+    if text.chars().all(char::is_alphabetic) && is_of_key() {
+        return None;
+    }
     if let Value::Id(id) | Value::Url(id) = &fact.value {
         // `DE89 3704 0044` is written in one, too.
         const LONG: usize = 8;

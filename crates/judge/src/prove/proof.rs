@@ -633,7 +633,9 @@ impl Found {
         let Some(nearest) = &self.nearest else {
             return Proof::new(Unproven, "not proved: no result has its words");
         };
-        let words = nearest.missing.iter().take(6);
+        let mut seen = HashSet::new();
+        let words = nearest.missing.iter().filter(|word| seen.insert(*word));
+        let words = words.take(6);
         let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
         let near = quoted(&nearest.text);
         let why = match words.is_empty() {
