@@ -167,6 +167,10 @@ impl Question<'_> {
         }
         let arguments: Arguments = match serde_path_to_error::deserialize(arguments) {
             Ok(arguments) => arguments,
+            // What is missing names itself.
+            Err(error) if error.path().iter().len() == 0 => {
+                return breach(error.inner().to_string());
+            }
             Err(error) => return breach(format!("`{}`: {}", error.path(), error.inner())),
         };
         let action = arguments.action()?;

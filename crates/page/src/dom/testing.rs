@@ -26,17 +26,17 @@ use cuecard_source::value::Redactor;
 const HEIGHT: f64 = 30.0;
 
 /// The first state of a page.
-pub fn page(lines: &str) -> DomState {
+pub(crate) fn page(lines: &str) -> DomState {
     processor().read(&capture(lines)).expect("a capture")
 }
 
 /// What reads captures of such pages: nothing is secret, and test ids are `data-testid`.
-pub fn processor() -> DomProcessor {
+pub(crate) fn processor() -> DomProcessor {
     DomProcessor::new("data-testid", Redactor::default())
 }
 
 /// A capture of a page at `https://shop.example/login` with the title `Sign in`.
-pub fn capture(lines: &str) -> String {
+pub(crate) fn capture(lines: &str) -> String {
     let lines: Vec<(usize, &str)> = lines
         .lines()
         .filter(|line| !line.trim().is_empty())

@@ -126,8 +126,9 @@ impl Finder<'_> {
             .within
             .as_ref()
             .is_some_and(|place| place.name.is_none());
-        if !elements.is_empty() || is_unnamed {
-            return self.clearer_sentences(intent, &anywhere, &elements);
+        let clear = self.clearer_sentences(intent, &anywhere, &elements);
+        if !clear.is_empty() || is_unnamed {
+            return clear;
         }
         let nearest = self.nearest_elements(phrase, intent.pool);
         self.clearer_sentences(intent, phrase, &nearest)

@@ -48,7 +48,9 @@ async fn what_is_wrong_goes_back_on_one_line() {
         (Reply::calling(json!([1])), "no JSON object"),
         (Reply::calling(click(99)), "there is no element [99]"),
         (
-            Reply::calling(json!({"actionType": "fly"})),
+            Reply::calling(
+                json!({"actionType": "fly", "description": "", "isAmbiguous": false, "confidence": 1}),
+            ),
             "must be one of",
         ),
         (
