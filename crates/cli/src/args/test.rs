@@ -21,7 +21,7 @@ pub(crate) struct TestArgs {
     #[arg(required = true, value_name = "PATH", help_heading = None)]
     pub paths: Vec<PathBuf>,
 
-    /// Only tests that match: a substring, or a /pattern/ (repeatable)
+    /// Only tests that match a text or a /pattern/ (repeatable)
     ///
     /// Compared are the id, the title, the path and the scenario's name.
     #[arg(

@@ -9,6 +9,7 @@ use super::names::stands_in;
 use super::proof::{Proof, Verdict};
 use super::same::{Same, decimals, near, same};
 use super::sources::{Sources, leaves, shown};
+use super::text::{Language, stem};
 
 /// So many numbers of a result are reckoned with.
 const MOST_NUMBERS: usize = 40;
@@ -58,7 +59,7 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
         return None;
     }
     // A number in letters may be a word of a field's name: `one_click_checkout`.
-    let word = text.to_lowercase();
+    let word = stem(&text.to_lowercase(), Some(Language::English));
     let is_of_key = || {
         let mut fields = sources.records.iter().flat_map(|record| &record.fields);
         fields.any(|field| field.keys.contains(&word))

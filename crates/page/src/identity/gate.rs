@@ -305,7 +305,7 @@ impl Finder<'_> {
         let mut wholes = new_parts.iter().filter(|(_, part)| part.is_whole());
         if let (Some((_, part)), true) = (wholes.next(), known.siblings.is_some()) {
             return Verdict::Gone {
-                check: format!("{} stands in {} now", self.in_words(id), in_words(part)),
+                check: format!("{} stands in {} now", kind_and_name(known), in_words(part)),
             };
         }
         let is_elsewhere = self.is_elsewhere(id, remembered, resolved);
