@@ -8,8 +8,15 @@ use super::elements::Element;
 use super::retries::{common, on_element, retry};
 use super::search::search;
 use super::{ToolCallServer, Writer};
-use crate::model::{ActionKind, InputValue, TestStep};
+use crate::model::{ActionKind, ContainerKind, InputValue, TestStep};
 use cuecard_source::value::{Json, as_text};
+
+fn is_in_frame(step: &TestStep) -> bool {
+    let outline = step.fingerprint.iter().flat_map(|known| &known.outline);
+    outline
+        .into_iter()
+        .any(|one| one.kind == ContainerKind::Frame)
+}
 
 impl Writer<'_> {
     /// The element of a step; what can't be said is.
@@ -31,7 +38,10 @@ impl Writer<'_> {
                 "its element can't be expressed as a target",
                 "the element has no role with a name, no text and no CSS selector outside of frames",
             ),
-            Some(element) if element.is_by_position && !element.is_told_apart() => {
+            // What is in a frame may have its twins in others, which a snapshot need not show.
+            Some(element)
+                if element.is_by_position && !element.is_told_apart() && !is_in_frame(step) =>
+            {
                 self.warnings.leave_out(
                     place,
                     step,
