@@ -93,6 +93,11 @@ pub fn read_steps(source: &SourceFile) -> ParsedSteps {
     }
 }
 
+/// Where the address stands with which steps begin.
+pub(super) fn url_span(source: &SourceFile) -> Option<Span> {
+    Some(read_document(source).root?.get("url")?.span)
+}
+
 /// Where the sentence of the step at a place (from 0) stands; all of the step if it has none.
 pub fn step_span(source: &SourceFile, place: usize) -> Option<Span> {
     let root = read_document(source).root?;

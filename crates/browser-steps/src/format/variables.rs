@@ -1,6 +1,6 @@
 //! Variables, secrets and references.
 
-use super::steps_read::step_span;
+use super::steps_read::{step_span, url_span};
 use crate::model::{BrowserScenario, StepsFile};
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_source::json::NodeKind;
@@ -155,7 +155,7 @@ impl<'a> Declared<'a> {
     pub fn of_steps(steps: &'a StepsFile, source: &SourceFile) -> Self {
         let mut texts = vec![ReferringText {
             text: &steps.url,
-            span: None,
+            span: url_span(source),
             pointer: "/url".to_owned(),
         }];
         for (place, step) in steps.test_steps.iter().enumerate() {

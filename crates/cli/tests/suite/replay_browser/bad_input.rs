@@ -73,7 +73,7 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
         (
             text.replace("127.0.0.1:9/\"", "127.0.0.1:9/{{WHERE}}\""),
             &[],
-            "refers to `WHERE`, which has no value",
+            "undefined variable `WHERE`",
         ),
         (text.clone(), &["--start", "2"], "no step is in the range"),
         (
