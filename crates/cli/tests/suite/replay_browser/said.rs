@@ -53,8 +53,8 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     (
         "<div role=dialog><p>Saved</p><button>OK</button></div>",
         "click the first 'OK' in the dialog",
-        "<div",
-        "<button>OK</button><div role=dialog><p>Signed out</p><button>OK</button></div><div",
+        "Saved",
+        "Delete everything?",
     ),
     (
         "<div role=dialog><p>Your changes were saved</p><button>Cancel</button><button>OK</button></div>",
