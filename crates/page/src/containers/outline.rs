@@ -38,7 +38,9 @@ impl Finder<'_> {
         if let Some(within) = said.and_then(|phrase| phrase.within.as_ref())
             && let Some(container) = self.container_said(id, within)
             // What a dialog says tells it from the next one, also where the sentence does not name it.
-            && (container.text.is_some() || container.kind != ContainerKind::Dialog)
+            && (container.text.is_some()
+                || container.kind != ContainerKind::Dialog
+                || said.is_some_and(|phrase| phrase.position.is_some()))
         {
             let places = self.parts_called(&container).into_iter();
             let around_it = places.filter(|place| place.contains(&id.0));

@@ -53,6 +53,12 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     (
         "<div role=dialog><p>Saved</p><button>OK</button></div>",
         "click the first 'OK' in the dialog",
+        "<div",
+        "<button>OK</button><div role=dialog><p>Signed out</p><button>OK</button></div><div",
+    ),
+    (
+        "<div role=dialog><p>Saved</p><button>OK</button></div>",
+        "click 'OK' in the dialog",
         "Saved",
         "Delete everything?",
     ),
