@@ -253,7 +253,10 @@ fn missing_capabilities(assertion: &Assertion, view: &View<'_>) -> Vec<String> {
 
 /// What is found of an assertion.
 pub(crate) fn finding(assertion: &Assertion, view: &View<'_>) -> Finding {
-    let missing = missing_capabilities(assertion, view);
+    found_without(&missing_capabilities(assertion, view), assertion, view)
+}
+
+fn found_without(missing: &[String], assertion: &Assertion, view: &View<'_>) -> Finding {
     match missing.is_empty() {
         true => assertion.check.judge(view),
         false => Finding::new(
@@ -264,7 +267,8 @@ pub(crate) fn finding(assertion: &Assertion, view: &View<'_>) -> Finding {
 }
 
 fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
-    let finding = finding(assertion, view);
+    let missing = missing_capabilities(assertion, view);
+    let finding = found_without(&missing, assertion, view);
     let status = match (finding.verdict, assertion.severity) {
         (Verdict::Holds, _) => OutcomeStatus::Pass,
         (Verdict::Fails, Severity::Critical) => OutcomeStatus::Fail,
@@ -282,7 +286,7 @@ fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
         observed: finding.observed,
         event_refs: finding.event_refs,
         required_capabilities: assertion.requires_capabilities.clone(),
-        missing_capabilities: missing_capabilities(assertion, view),
+        missing_capabilities: missing,
         vacuous: finding.vacuous,
     }
 }

@@ -1,6 +1,7 @@
 //! Commands of test cases: one is told the scenario and gives a replay bundle, others are told the trace and give their
 //! verdict.
 
+use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -94,6 +95,13 @@ pub(super) fn verdicts(
     stop: &CancellationToken,
 ) -> Result<CommandVerdicts, Stop> {
     let mut verdicts = CommandVerdicts::new();
+    let document = LazyCell::new(|| {
+        let mut document = Vec::new();
+        // Writing into memory can't fail.
+        let _ = redacted(case, trace).write_document(&mut document);
+        String::from_utf8_lossy(&document).into_owned()
+    });
+    let redactor = redactor(setup);
     for assertion in case.each_assertion() {
         let AssertionCheck::Command(check) = &assertion.check else {
             continue;
@@ -101,16 +109,13 @@ pub(super) fn verdicts(
         if verdicts.contains_key(&*check.command) {
             continue;
         }
-        let mut document = Vec::new();
-        // Writing into memory can't fail.
-        let _ = redacted(case, trace).write_document(&mut document);
         let told = CommandInput {
-            stdin: String::from_utf8_lossy(&document).into_owned(),
+            stdin: document.clone(),
             env: Vec::new(),
         };
         let span = assertion.span;
         let printed = output(&check.command, told, span, case, folder, setup, stop)?;
-        let printed = redactor(setup)
+        let printed = redactor
             .text(&String::from_utf8_lossy(&printed))
             .into_owned();
         let verdict = CommandVerdict::read(&printed).map_err(|reason| {

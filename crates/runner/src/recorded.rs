@@ -4,14 +4,12 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
+use super::sources::READ_AT_ONCE;
 use cuecard_runtime::text_file::{self, io_reason};
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_trace::Trace;
 use cuecard_trace::import;
-
-/// So much of a trace is asked of the file system in one go, in bytes.
-const READ_AT_ONCE: usize = 256 << 10;
 
 /// A run, and how a test case names it.
 #[derive(Debug)]

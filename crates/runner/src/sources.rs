@@ -22,7 +22,7 @@ use cuecard_timeline::format::Symbols;
 use cuecard_workspace::search::{Limits, glob, split_absolute};
 
 /// So much of a trace is asked of the file system in one go, in bytes.
-const READ_AT_ONCE: usize = 256 << 10;
+pub(super) const READ_AT_ONCE: usize = 256 << 10;
 
 /// A trace that can be judged.
 #[derive(Debug)]

@@ -22,6 +22,41 @@ parts::parts! {
     pub Part(Vec<Assertion>) as [Assertion], { "$ref": "#/$defs/assertion" }, read_part;
 }
 
+/// What asks the same of all parts.
+macro_rules! asks_parts {
+    () => {
+        fn tools(&self) -> Option<Vec<&ToolPattern>> {
+            let tools: Option<Vec<_>> = self.0.iter().map(|part| part.check.tools()).collect();
+            tools.map(|tools| tools.concat())
+        }
+
+        fn break_trace(&self, mutation: Mutation, trace: &Trace, take: &mut Take<'_>) {
+            for part in self.0.iter() {
+                part.check.break_trace(mutation, trace, take);
+            }
+        }
+
+        fn unmet(&self) -> Vec<&TextPattern> {
+            self.0.iter().flat_map(|part| part.check.unmet()).collect()
+        }
+    };
+}
+
+/// What gives the parts.
+macro_rules! has_parts {
+    () => {
+        fn check(&mut self, _: &mut Params<'_, '_>) {}
+
+        fn parts(&self) -> &[Assertion] {
+            &self.0
+        }
+
+        fn parts_mut(&mut self) -> &mut [Assertion] {
+            &mut self.0.0
+        }
+    };
+}
+
 /// One of these holds.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -39,8 +74,6 @@ pub struct Not(pub Part);
 
 impl Assert for AnyOf {
     const TYPE: &'static str = "any_of";
-
-    fn check(&mut self, _: &mut Params<'_, '_>) {}
 
     fn judge(&self, view: &View<'_>) -> Finding {
         let judged = Judged::new(&self.0, view);
@@ -61,31 +94,12 @@ impl Assert for AnyOf {
         self.0.iter().all(|part| part.check.watches(mutation))
     }
 
-    fn tools(&self) -> Option<Vec<&ToolPattern>> {
-        tools(&self.0)
-    }
-
-    fn break_trace(&self, mutation: Mutation, trace: &Trace, take: &mut Take<'_>) {
-        break_trace(&self.0, mutation, trace, take);
-    }
-
-    fn unmet(&self) -> Vec<&TextPattern> {
-        unmet(&self.0)
-    }
-
-    fn parts(&self) -> &[Assertion] {
-        &self.0
-    }
-
-    fn parts_mut(&mut self) -> &mut [Assertion] {
-        &mut self.0.0
-    }
+    asks_parts!();
+    has_parts!();
 }
 
 impl Assert for AllOf {
     const TYPE: &'static str = "all_of";
-
-    fn check(&mut self, _: &mut Params<'_, '_>) {}
 
     fn judge(&self, view: &View<'_>) -> Finding {
         let judged = Judged::new(&self.0, view);
@@ -104,31 +118,12 @@ impl Assert for AllOf {
         self.0.iter().any(|part| part.check.watches(mutation))
     }
 
-    fn tools(&self) -> Option<Vec<&ToolPattern>> {
-        tools(&self.0)
-    }
-
-    fn break_trace(&self, mutation: Mutation, trace: &Trace, take: &mut Take<'_>) {
-        break_trace(&self.0, mutation, trace, take);
-    }
-
-    fn unmet(&self) -> Vec<&TextPattern> {
-        unmet(&self.0)
-    }
-
-    fn parts(&self) -> &[Assertion] {
-        &self.0
-    }
-
-    fn parts_mut(&mut self) -> &mut [Assertion] {
-        &mut self.0.0
-    }
+    asks_parts!();
+    has_parts!();
 }
 
 impl Assert for Not {
     const TYPE: &'static str = "not";
-
-    fn check(&mut self, _: &mut Params<'_, '_>) {}
 
     fn judge(&self, view: &View<'_>) -> Finding {
         let judged = Judged::new(&self.0, view);
@@ -151,13 +146,7 @@ impl Assert for Not {
         false
     }
 
-    fn parts(&self) -> &[Assertion] {
-        &self.0
-    }
-
-    fn parts_mut(&mut self) -> &mut [Assertion] {
-        &mut self.0.0
-    }
+    has_parts!();
 }
 
 /// What was found of each part, under its id.
@@ -232,19 +221,4 @@ fn truth(finding: &Finding) -> Option<bool> {
         Verdict::Fails => Some(false),
         Verdict::Holds | Verdict::Undecided | Verdict::Skipped => None,
     }
-}
-
-fn tools(parts: &[Assertion]) -> Option<Vec<&ToolPattern>> {
-    let tools: Option<Vec<_>> = parts.iter().map(|part| part.check.tools()).collect();
-    tools.map(|tools| tools.concat())
-}
-
-fn break_trace(parts: &[Assertion], mutation: Mutation, trace: &Trace, take: &mut Take<'_>) {
-    for part in parts {
-        part.check.break_trace(mutation, trace, take);
-    }
-}
-
-fn unmet(parts: &[Assertion]) -> Vec<&TextPattern> {
-    parts.iter().flat_map(|part| part.check.unmet()).collect()
 }

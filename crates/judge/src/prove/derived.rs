@@ -9,7 +9,6 @@ use super::names::stands_in;
 use super::proof::{Proof, Verdict};
 use super::same::{Same, decimals, near, same};
 use super::sources::{Sources, leaves, shown};
-use super::text::{Language, stem};
 
 /// So many numbers of a result are reckoned with.
 const MOST_NUMBERS: usize = 40;
@@ -56,15 +55,6 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
         .max()
         .unwrap_or(Same::No);
     if best == Same::Yes || fact.is_zero() || fact.is_in(&sources.known) {
-        return None;
-    }
-    // A number in letters may be a word of a field's name: `one_click_checkout`.
-    let word = stem(&text.to_lowercase(), Some(Language::English));
-    let is_of_key = || {
-        let mut fields = sources.records.iter().flat_map(|record| &record.fields);
-        fields.any(|field| field.keys.contains(&word))
-    };
-    if text.chars().all(char::is_alphabetic) && is_of_key() {
         return None;
     }
     if let Value::Id(id) | Value::Url(id) = &fact.value {
