@@ -110,7 +110,33 @@ impl Comparing<'_> {
             .differences
             .extend(self.other_prompt(expected, seen));
         order(&expected.items, seen, &mut compared);
+        self.places(&expected.items, seen, &mut compared);
         compared
+    }
+
+    /// What came in the midst of what is said, at another point of it. With other differences, all points are others.
+    fn places(&self, expected: &[ExpectedItem<'_>], seen: &[SeenItem], compared: &mut Compared) {
+        let tells_users = expected.iter().any(is_user);
+        let counts = |speaker: &Speaker| match speaker {
+            Speaker::Agent => true,
+            Speaker::Thought => !self.is_without_thoughts,
+            Speaker::User => tells_users,
+        };
+        let is_elsewhere = |&&(wanted, came): &&(usize, usize)| {
+            let (wanted, came) = (&expected[wanted], &seen[came]);
+            let mut speakers = [Speaker::User, Speaker::Agent, Speaker::Thought].into_iter();
+            !wanted.wanted.is_message()
+                && speakers
+                    .any(|by| counts(&by) && wanted.said[by as usize] != came.said[by as usize])
+        };
+        if compared.differences.is_empty()
+            && let Some(&(wanted, came)) = compared.pairs.iter().find(is_elsewhere)
+        {
+            let what = told(&seen[came].came);
+            let message = format!("{what} came at another point of what is said");
+            let found = Difference::new(codes::ACP_CONTENT, message).at(expected[wanted].event_idx);
+            compared.differences.push(found);
+        }
     }
 
     /// What is said and called, in order.
@@ -126,8 +152,6 @@ impl Comparing<'_> {
                 && matches!(item.wanted, Wanted::Text(Speaker::Thought, _));
             item.wanted.is_message() && !is_left_out
         });
-        let is_user =
-            |item: &ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::User, _));
         let tells_users = expected.iter().any(is_user);
         let mut came = seen
             .iter()
@@ -269,8 +293,6 @@ impl Comparing<'_> {
 
     /// A prompt that the agent repeats, although nobody sent it.
     fn other_prompt(&self, expected: &Expected<'_>, seen: &[SeenItem]) -> Option<Difference> {
-        let is_of_history =
-            |item: &ExpectedItem<'_>| matches!(item.wanted, Wanted::Text(Speaker::User, _));
         let pieces = seen.iter().filter_map(|item| match &item.came {
             Came::Text(Speaker::User, pieces) => Some(pieces),
             _ => None,
@@ -283,7 +305,7 @@ impl Comparing<'_> {
         let bare = |text: &str| text.split_whitespace().collect::<String>();
         let (told, (prompt, has_more)) = (bare(&text), self.prompt);
         let is_sent = told == bare(prompt) || (has_more && told.contains(&bare(prompt)));
-        if told.is_empty() || is_sent || expected.items.iter().any(is_of_history) {
+        if told.is_empty() || is_sent || expected.items.iter().any(is_user) {
             return None;
         }
         let message = "the agent repeats a prompt that was not sent";
@@ -437,6 +459,10 @@ fn lane_pair(wanted: &Wanted<'_>, came: &Came) -> Option<Option<Difference>> {
         }
         _ => None,
     }
+}
+
+fn is_user(item: &ExpectedItem<'_>) -> bool {
+    matches!(item.wanted, Wanted::Text(Speaker::User, _))
 }
 
 /// What came only after that was over which it stands before.

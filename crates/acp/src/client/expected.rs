@@ -9,7 +9,7 @@ use cuecard_timeline::model::{
 };
 use cuecard_timeline::script::{EventPart, parts};
 
-use super::seen::{Piece, is_blank, join};
+use super::seen::{Piece, Said, is_blank, join, length};
 use crate::script::file_effect::FileEffect;
 use crate::script::matching::{call_id, is_refusal, requested_calls};
 use crate::script::updates::Speaker;
@@ -20,6 +20,8 @@ use crate::script::{AcpScript, content};
 pub(super) struct Expected<'s> {
     pub(super) items: Vec<ExpectedItem<'s>>,
     pub(super) end: TurnEnd<'s>,
+    /// How much each one has said so far.
+    said: Said,
 }
 
 /// How a turn ends.
@@ -43,6 +45,8 @@ pub(super) struct ExpectedItem<'s> {
     /// The parts of the script with which it begins and ends.
     pub(super) first: usize,
     pub(super) last: usize,
+    /// How much each one has said by then.
+    pub(super) said: Said,
     pub(super) wanted: Wanted<'s>,
 }
 
@@ -146,6 +150,7 @@ impl<'s> Expected<'s> {
         Self {
             items: Vec::new(),
             end: TurnEnd::Answer,
+            said: Said::default(),
         }
     }
 
@@ -252,6 +257,7 @@ impl<'s> Expected<'s> {
     /// Puts what is said to what the same one said just before.
     fn text(&mut self, event_idx: usize, step: usize, speaker: Speaker, piece: Piece<&'s Block>) {
         let is_message = |item: &&mut ExpectedItem<'_>| item.wanted.is_message();
+        let length = length(&piece);
         match self.items.iter_mut().rev().find(is_message) {
             Some(ExpectedItem {
                 last,
@@ -264,6 +270,7 @@ impl<'s> Expected<'s> {
             _ if is_blank(&piece) => {}
             _ => self.push(event_idx, step, Wanted::Text(speaker, vec![piece])),
         }
+        self.said[speaker as usize] += length;
     }
 
     fn push(&mut self, event_idx: usize, step: usize, wanted: Wanted<'s>) {
@@ -271,6 +278,7 @@ impl<'s> Expected<'s> {
             event_idx,
             first: step,
             last: step,
+            said: self.said,
             wanted,
         });
     }

@@ -11,6 +11,9 @@ use crate::script::updates::Speaker;
 /// More is not kept of one turn: an agent that floods is told so.
 const MAX_ITEMS: usize = 100_000;
 
+/// How much was said, by each [`Speaker`].
+pub(super) type Said = [usize; 3];
+
 /// What an agent did since the last prompt.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -21,6 +24,7 @@ pub(super) struct Seen {
     asked: HashSet<String>,
     /// Counts what came.
     step: usize,
+    said: Said,
     /// What is at odds with the protocol, but clear.
     doubts: Vec<String>,
 }
@@ -34,6 +38,8 @@ pub(super) struct SeenItem {
     /// The step at which it came, and that at which it was over.
     pub(super) first: usize,
     pub(super) last: usize,
+    /// How much each one had said by then.
+    pub(super) said: Said,
     pub(super) came: Came,
 }
 
@@ -179,6 +185,7 @@ impl Seen {
     /// A new turn begins: calls stay known.
     pub(super) fn begin(&mut self) -> Vec<SeenItem> {
         self.calls.values_mut().for_each(|place| *place = None);
+        self.said = Said::default();
         std::mem::take(&mut self.items)
     }
 
@@ -235,6 +242,7 @@ impl Seen {
         };
         let step = self.step;
         let is_blank = is_blank(&piece);
+        let length = length(&piece);
         let is_message = |item: &&mut SeenItem| matches!(item.came, Came::Text(..) | Came::Call(_));
         match self.items.iter_mut().rev().find(is_message) {
             Some(SeenItem {
@@ -247,12 +255,13 @@ impl Seen {
                     (*last, *until) = (step, at);
                 }
                 join(pieces, piece);
-                Ok(())
             }
             // It says nothing.
-            _ if is_blank => Ok(()),
-            _ => self.push(at, Came::Text(speaker, vec![piece])),
+            _ if is_blank => {}
+            _ => self.push(at, Came::Text(speaker, vec![piece]))?,
         }
+        self.said[speaker as usize] += length;
+        Ok(())
     }
 
     fn call(&mut self, at: Duration, update: &Json) -> Result<(), String> {
@@ -358,6 +367,7 @@ impl Seen {
             until: at,
             first: self.step,
             last: self.step,
+            said: self.said,
             came,
         });
         Ok(())
@@ -369,6 +379,14 @@ pub(super) fn join<Other>(pieces: &mut Vec<Piece<Other>>, piece: Piece<Other>) {
     match (pieces.last_mut(), piece) {
         (Some(Piece::Text(text)), Piece::Text(more)) => text.push_str(&more),
         (_, piece) => pieces.push(piece),
+    }
+}
+
+/// How much was said: characters that show, and one for anything else.
+pub(super) fn length<Other>(piece: &Piece<Other>) -> usize {
+    match piece {
+        Piece::Text(text) => text.chars().filter(|c| !c.is_whitespace()).count(),
+        Piece::Other(_) => 1,
     }
 }
 
