@@ -78,12 +78,15 @@ fn outcome(shell: &str, command: &str, folder: Option<&str>) -> (Option<i32>, St
         fs::write(work.join(folder).join("file"), format!("{folder}\n")).expect("written");
     }
     let start = folder.map_or_else(|| work.clone(), |folder| work.join(folder));
-    let script = format!("mark() {{ touch marked; }}\n{command}\nstatus=$?\nwait\nexit $status\n");
+    // A shell waits for its own jobs only; all that began in it hold `9`, whose end is read.
+    let script = format!(
+        "exec 9>&2\nmark() {{ touch marked; }}\n{command}\nstatus=$?\nwait\nexit $status\n"
+    );
     let output = Command::new(shell)
         .args(["-c", &script])
         .current_dir(start)
         .stdin(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .output()
         .expect("it starts");
     let marked = ["", "sub", "it's here", "-d"]
