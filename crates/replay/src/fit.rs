@@ -131,14 +131,32 @@ impl Fitting<'_> {
         }
     }
 
-    /// Says which texts from a command line spell a list or an object that is taken there, too.
+    /// Says which texts from a command line spell a list or an object that is taken there, too, or may mean several items.
     fn note_ambiguous(&mut self) {
         for mark in self.marks {
             // What a scenario or a server calls a text is one.
             let is_given = matches!(mark.origin, Origin::User | Origin::Secret);
-            let text = self.value.pointer(&mark.pointer).and_then(Json::as_str);
-            let Some(text) = text.filter(|_| is_given && mark.range.is_none()) else {
+            if !is_given || mark.range.is_some() {
                 continue;
+            }
+            let text = match self.value.pointer(&mark.pointer) {
+                Some(Json::String(text)) => text.as_str(),
+                Some(Json::Array(items)) => {
+                    let made = |item| (mark.pointer.clone(), described(item));
+                    if let [item @ Json::String(text)] = items.as_slice()
+                        && text.contains(',')
+                        && self.converted.contains(&made(item))
+                    {
+                        let several: Vec<&str> = text.split(',').map(str::trim).collect();
+                        self.unsettled.push(format!(
+                            "`{}` is sent as the list of one text, {item}: write [{item}] or {}",
+                            self.place(&mark.pointer),
+                            Json::from(several)
+                        ));
+                    }
+                    continue;
+                }
+                _ => continue,
             };
             let kind = match text.trim().as_bytes().first() {
                 Some(b'[') => "array",
@@ -415,6 +433,7 @@ mod tests {
                 json!(["bug"]),
             ),
             ("bug", &texts, json!(["bug"])),
+            ("[\"bug,ui\"]", &texts, json!(["bug,ui"])),
             (
                 "[1.10, 18446744073709551617, \"x\"]",
                 &texts,
@@ -483,6 +502,27 @@ mod tests {
         for text in ["[\"bug\",]", "[draft] x", "{", " "] {
             assert_eq!(fitted(json!(text), &texts), (json!(text), 0, 1), "{text}");
         }
+    }
+
+    /// Whether `a,b` is one label or two, only its author knows.
+    #[test]
+    fn a_text_with_commas_in_place_of_a_list_is_said() {
+        let schema =
+            json!({ "properties": { "x": { "type": "array", "items": { "type": "string" } } } });
+        let arguments = Map::from_iter([("x".to_owned(), json!("bug, ui"))]);
+        let found = fit(arguments.clone(), &schema, &[mark("/x", None)]);
+        assert_eq!(found.arguments["x"], json!(["bug, ui"]));
+        assert_eq!(
+            found.unsettled,
+            [
+                r#"`x` is sent as the list of one text, "bug, ui": write ["bug, ui"] or ["bug","ui"]"#
+            ]
+        );
+        let of_server = Mark {
+            origin: Origin::Peer,
+            ..mark("/x", None)
+        };
+        assert!(fit(arguments, &schema, &[of_server]).unsettled.is_empty());
     }
 
     #[test]
