@@ -116,6 +116,9 @@ impl JunitReport {
             .unwrap_or(&step.tool);
         let mut case = self.case(step.step, label, &step.tool, status);
         case.set_time(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
+        if let Some(group) = &step.group {
+            case.add_property(Property::new("group", group.as_str()));
+        }
         if let (StepStatus::Tolerated, Some(error)) = (step.status, error) {
             let lines: Vec<&str> = std::iter::once(&error.message)
                 .chain(&error.notes)
@@ -269,6 +272,7 @@ mod tests {
             attempts: Vec::new(),
             error: None,
             skipped_by: None,
+            group: None,
             healed: None,
             outputs: serde_json::Map::new(),
             restored: None,

@@ -183,11 +183,15 @@ impl PlayHtml {
         let open = if is_bad { " open" } else { "" };
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
         let number = step.step;
+        let group = step.group.as_deref();
+        let group = group.map_or(String::new(), |group| {
+            format!(" · group {}", escaped(group))
+        });
         let _ = write!(
             self.steps,
             "<details class=\"test\" id=\"step-{number}\"{open}><summary class=\"test-head\">\
              <span class=\"mark {state}\" role=\"img\" aria-label=\"{word}\">{mark}</span>\
-             <span class=\"name\">{number}. {}<small>{}</small></span>\
+             <span class=\"name\">{number}. {}<small>{}{group}</small></span>\
              <span class=\"tally\">{tally}</span><span class=\"took\">{took}</span></summary>\
              <div class=\"test-body\">",
             escaped(label),
@@ -457,6 +461,7 @@ mod tests {
                     help: None,
                 }),
                 skipped_by: None,
+                group: Some(HOSTILE.to_owned()),
                 healed: None,
                 outputs: serde_json::Map::new(),
                 restored: None,
@@ -492,6 +497,7 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("default-src 'none'"), "{page}");
+        assert!(page.contains(" · group &lt;"), "{page}");
     }
 
     #[test]
@@ -548,6 +554,7 @@ mod tests {
             attempts: Vec::new(),
             error: None,
             skipped_by: None,
+            group: None,
             healed: None,
             outputs: serde_json::Map::new(),
             restored: None,

@@ -216,6 +216,7 @@ impl<W: Write> PlayJson<W> {
             description: step.description.as_deref(),
             error: step.error.as_ref().map(|error| error.message.as_str()),
             healed: step.healed.as_deref(),
+            group: step.group.as_deref(),
             restored: step.restored,
             code: step.error.as_ref().map(|error| error.code.as_str()),
             retries: match is_whole {
@@ -308,6 +309,8 @@ struct StepEntry<'a> {
     code: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     healed: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     restored: Option<Restored>,
     retries: usize,

@@ -205,6 +205,7 @@ mod tests {
             attempts: Vec::new(),
             error: None,
             skipped_by: None,
+            group: None,
             healed: None,
             outputs: serde_json::Map::new(),
             restored: None,

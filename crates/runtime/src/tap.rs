@@ -479,6 +479,7 @@ mod tests {
             attempts: Vec::new(),
             error: None,
             skipped_by: None,
+            group: None,
             healed: None,
             outputs: [
                 ("status".to_owned(), "pass 1".into()),
@@ -587,6 +588,7 @@ mod tests {
                 attempts: Vec::new(),
                 error: None,
                 skipped_by: None,
+                group: None,
                 healed: None,
                 outputs: [("o".to_owned(), output.into()), ("n".to_owned(), 1.into())]
                     .into_iter()

@@ -51,7 +51,10 @@ impl Event {
                 let by = by.map_or(String::new(), |place| format!(" answered by {place}"));
                 let error = answer.error.as_ref();
                 let error = error.map_or(String::new(), |error| format!(": {error}"));
-                format!("{}: {}{by}{error}", answer.server, answer.method).into()
+                let result = answer.result.as_ref();
+                let result =
+                    result.map_or(String::new(), |result| format!(": {}", as_text(result)));
+                format!("{}: {}{by}{result}{error}", answer.server, answer.method).into()
             }
             EventData::RequestSent(request) => {
                 format!("{}: {}", request.server, as_text(&request.params)).into()

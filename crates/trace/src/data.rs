@@ -375,6 +375,9 @@ pub struct StepFinished {
     /// The condition that was false; absent if a step was skipped because it has no elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_by: Option<String>,
+    /// The group whose steps started together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Why it passed although its element is not as it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healed: Option<String>,

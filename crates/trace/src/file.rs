@@ -547,6 +547,7 @@ pub(super) mod tests {
                     }),
                     healed: None,
                     skipped_by: None,
+                    group: None,
                     outputs: [("o".to_owned(), output)].into_iter().collect(),
                     restored: (step % 2 == 0).then_some(crate::Restored::Done),
                     element: None,

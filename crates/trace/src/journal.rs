@@ -344,6 +344,7 @@ mod tests {
             attempts: Vec::new(),
             error: None,
             skipped_by: None,
+            group: None,
             healed: None,
             outputs: outputs.as_object().cloned().unwrap_or_default(),
             restored: None,

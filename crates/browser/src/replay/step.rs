@@ -386,6 +386,7 @@ impl Playing<'_, '_> {
             attempts,
             error: ended.told.error.clone(),
             skipped_by: None,
+            group: None,
             healed: ended.healed.first().map(|healed| healed.reason.clone()),
             outputs: serde_json::Map::new(),
             restored: None,

@@ -263,6 +263,7 @@ impl Resumption {
                 attempts: Vec::new(),
                 error: None,
                 skipped_by: None,
+                group: None,
                 healed: None,
                 outputs: serde_json::Map::new(),
                 restored: Some(Restored::AssumedDone),

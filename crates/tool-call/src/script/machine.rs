@@ -747,6 +747,7 @@ fn finished(
         attempts: current.attempts,
         error: None,
         skipped_by: None,
+        group: step.group.as_deref().map(str::to_owned),
         healed: None,
         outputs: serde_json::Map::new(),
         restored: None,
