@@ -751,36 +751,40 @@ async fn failures(
     failed.map(|found| found.message).collect()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_departure_from_a_script_fails_the_run() {
     let client = client();
     let mut random = Random(18);
     let (mut kinds, mut wrong) = (std::collections::HashSet::new(), Vec::new());
     let (mut n_changed, mut n_moved) = (0, 0);
-    let cases = cases();
-    for case in &cases {
-        let name = case.path.display();
-        let right = failures(case, &client, None).await;
-        if !right.is_empty() {
-            let by = case.endpoint;
-            wrong.push(format!(
-                "{name}: played as scripted by {by:?}, it fails: {right:?}"
-            ));
-            continue;
-        }
-        for departure in case.departures(&mut random) {
-            kinds.insert(std::mem::discriminant(&departure));
+    let cases: Arc<[Case]> = cases().into();
+    let mut departures = Vec::new();
+    for case in &*cases {
+        let of_case = case.departures(&mut random);
+        for departure in &of_case {
+            kinds.insert(std::mem::discriminant(departure));
             n_changed += usize::from(matches!(departure, Departure::ChangedAnswer(..)));
             let is_moved =
-                matches!(&departure, Departure::ChangedAnswer(_, it) if it.is_about_order());
+                matches!(departure, Departure::ChangedAnswer(_, it) if it.is_about_order());
             n_moved += usize::from(is_moved);
-            if failures(case, &client, Some(&departure)).await.is_empty() {
-                wrong.push(format!(
-                    "{name}: {:?} passes with {departure:?}",
-                    case.endpoint
-                ));
-            }
         }
+        departures.push(of_case);
+    }
+    let departures: Arc<[Vec<Departure>]> = departures.into();
+    let mut parts = tokio::task::JoinSet::new();
+    for part in 0..PARTS {
+        let (cases, departures, client) = (cases.clone(), departures.clone(), client.clone());
+        parts.spawn(async move {
+            let mut wrong = Vec::new();
+            let all = cases.iter().zip(&*departures);
+            for (case, departures) in all.skip(part).step_by(PARTS) {
+                wrong.extend(wrong_verdicts(case, departures, &client).await);
+            }
+            wrong
+        });
+    }
+    while let Some(found) = parts.join_next().await {
+        wrong.extend(found.expect("a part"));
     }
     assert!(
         wrong.is_empty(),
@@ -800,4 +804,29 @@ async fn each_departure_from_a_script_fails_the_run() {
     assert_eq!(kinds.len(), 17, "each kind of departure was tried");
     assert!(n_changed >= 200, "{n_changed} histories were changed");
     assert!(n_moved >= 9, "{n_moved} texts were moved");
+}
+
+/// How many scripts are played at once.
+const PARTS: usize = 4;
+
+/// What is judged otherwise than it should be: the script as it is, and each departure from it.
+async fn wrong_verdicts(
+    case: &Case,
+    departures: &[Departure],
+    client: &reqwest::Client,
+) -> Vec<String> {
+    let (name, by) = (case.path.display(), case.endpoint);
+    let right = failures(case, client, None).await;
+    if !right.is_empty() {
+        return vec![format!(
+            "{name}: played as scripted by {by:?}, it fails: {right:?}"
+        )];
+    }
+    let mut wrong = Vec::new();
+    for departure in departures {
+        if failures(case, client, Some(departure)).await.is_empty() {
+            wrong.push(format!("{name}: {by:?} passes with {departure:?}"));
+        }
+    }
+    wrong
 }
