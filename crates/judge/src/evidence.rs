@@ -110,7 +110,8 @@ impl Source<'_> {
 
     /// Whether a text, or an object, has all words of a name, and a year.
     pub(crate) fn has_beside(&self, name: &str, year: &str) -> bool {
-        let wanted: Vec<String> = words(name).map(|word| word.text.to_lowercase()).collect();
+        let wanted = words(name).map(|word| word.text.to_lowercase());
+        let wanted: Vec<String> = wanted.filter(|word| !is_function_word(word)).collect();
         let has_both = |text: &String| {
             text.contains(year) && {
                 let lower = text.to_lowercase();

@@ -245,7 +245,7 @@ fn linked(output: &str, facts: &Facts, cited: &mut Cited) {
 fn works(output: &str, facts: &Facts, sources: &[Source<'_>], cited: &mut Cited) {
     static DATED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r"(?P<author>\p{Lu}[\p{L}'-]+)(?: et al\.?| (?:and|&) \p{Lu}[\p{L}'-]+)?,? \(?(?P<of>(?:19|20)[0-9]{2})[a-z]?\)|(?P<title>(?:\p{Lu}[\p{L}'-]*,? (?:(?:of|on|for|and|the) ){0,2}){0,5}(?:Almanac|Atlas|Bulletin|Census|Index|Journal|Outlook|Report|Review|Statistics|Study|Survey|Yearbook)) (?P<in>(?:19|20)[0-9]{2})\b",
+            r"(?P<author>\p{Lu}[\p{L}'-]+(?: (?:and|&) \p{Lu}[\p{L}'-]+)?)(?: et al\.?)?,? \(?(?P<of>(?:19|20)[0-9]{2})[a-z]?\)|(?P<title>(?:\p{Lu}[\p{L}'-]*,? (?:(?:of|on|for|and|the) ){0,2}){0,5}(?:Almanac|Atlas|Bulletin|Census|Index|Journal|Outlook|Report|Review|Statistics|Study|Survey|Yearbook)) (?P<in>(?:19|20)[0-9]{2})\b",
         )
         .expect("a fixed pattern")
     });

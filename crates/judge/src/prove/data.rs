@@ -51,8 +51,8 @@ data 1073741824 gib
 speed 1 kmh km/h kph
 speed 1.609344 mph
 speed 3.6 m/s
-celsius 1 °c ℃ celsius
-fahrenheit 1 °f ℉ fahrenheit
+celsius 1 °c ℃ celsius degrees_celsius degree_celsius grad_celsius
+fahrenheit 1 °f ℉ fahrenheit degrees_fahrenheit degree_fahrenheit
 angle 1 ° degree degrees Grad
 power 1 w watt watts
 power 1000 kw
@@ -211,6 +211,11 @@ word_sets! {
     /// Words that belong to the fact after them.
     PREPOSITIONS = "from to by until before after since von nach bis vor seit";
     UNIT_KEYS = "currency unit units currency_code";
+}
+
+/// Whether a word in lower case says that something is on or off.
+pub(super) fn is_sign(word: &str) -> bool {
+    ON.contains(word) || OFF.contains(word)
 }
 
 /// Whether a word in lower case is one of the commonest of its language.

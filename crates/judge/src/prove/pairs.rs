@@ -99,8 +99,16 @@ impl Prover<'_> {
         let is_named = !above.words.is_empty()
             || !above.facts.is_empty()
             || pairs.pairs.iter().all(|pair| naming(pair));
+        let said: Vec<&str> = pairs
+            .pairs
+            .iter()
+            .chain([&pairs.lead])
+            .flat_map(|text| self.sources.namings(text))
+            .collect();
+        let named = self.sources.named(&said);
         let has_all = |idx: &usize| {
-            !self.sources.records[*idx].is_stale
+            (named.is_empty() || named.contains(idx))
+                && !self.sources.records[*idx].is_stale
                 && items
                     .iter()
                     .all(|item| matches!(self.by_record(item, *idx), ByRecord::Supported(_)))
@@ -109,12 +117,6 @@ impl Prover<'_> {
             let shown = quoted(&pairs.pairs.join(", "));
             return Proof::new(Supported, shown).of(Some(self.sources.records[idx].event));
         }
-        let said: Vec<&str> = pairs
-            .pairs
-            .iter()
-            .chain([&pairs.lead])
-            .flat_map(|text| self.sources.namings(text))
-            .collect();
         let proofs = items.iter().map(|item| self.prove_part(item, &said, false));
         let worst = worst(&proofs.collect::<Vec<Proof>>());
         let is_in_record = |item: &Piece| {

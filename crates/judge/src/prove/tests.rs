@@ -96,12 +96,72 @@ fn what_is_false_is_not_supported() {
             json!({"price_eur_per_month": 12}),
             "The price is 12 EUR per year.",
         ),
+        (json!({"duration_min": 90}), "It takes 2 hours."),
+        (
+            json!("Smoking is not allowed in rooms."),
+            "Is smoking allowed? Yes.",
+        ),
+        (
+            json!("Smoking is not allowed in rooms."),
+            "## Is smoking allowed in rooms?\n\nOf course.",
+        ),
+        (json!({"pool_open": false}), "Q: Is the pool open?\nA: Yes."),
+        (json!({"pool_open": true}), "Is the pool open? No."),
+        (
+            json!({"one_click": true, "two_click": false}),
+            "Two click is on.",
+        ),
     ] {
         if worst(result.clone(), answer) == ProofVerdict::Supported {
             wrong.push(format!("{result} {answer}"));
         }
     }
     assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn numbers_in_keys_are_words_of_their_flags() {
+    for (result, answer) in [
+        (
+            json!({"one_click_checkout": false}),
+            "One click checkout is off.",
+        ),
+        (json!({"one_time_code": true}), "The one-time code is on."),
+        (json!({"2fa_enabled": true}), "2FA is enabled."),
+        (
+            json!({"2fa_enabled": false, "alerts_enabled": true}),
+            "Alerts are enabled, and 2FA is not.",
+        ),
+        (json!({"duration_min": 90}), "It takes 1.5 hours."),
+        (json!({"duration_min": 90}), "It takes 1 h 30 min."),
+        (json!({"distance_km": 251}), "The distance is 156 miles."),
+        (json!({"pool_open": false}), "Is the pool open? No."),
+    ] {
+        let found = worst(result.clone(), answer);
+        assert_eq!(found, ProofVerdict::Supported, "{result} {answer}");
+    }
+    for (result, answer) in [
+        (
+            json!({"one_click_checkout": false}),
+            "One click checkout is on.",
+        ),
+        (
+            json!({"one_click_checkout": false}),
+            "Two click checkout is off.",
+        ),
+        (json!({"2fa_enabled": true}), "2FA is disabled."),
+        (
+            json!({"items": ["a", "b", "c", "d"]}),
+            "There are three stories.",
+        ),
+        (
+            json!({"items": ["a", "b", "c", "d"]}),
+            "I found three items.",
+        ),
+    ] {
+        let found = worst(result.clone(), answer);
+        assert_eq!(found, ProofVerdict::Refuted, "{result} {answer}");
+    }
 }
 
 #[test]
@@ -135,6 +195,15 @@ fn what_is_true_is_not_refuted() {
             json!({"items": [{"n": 1}, {"n": 2}, {"n": 3}]}),
             "There are three items.",
         ),
+        (
+            json!({"items": ["a", "b", "c", "d"]}),
+            "I searched the news and picked three stories.",
+        ),
+        (
+            json!("Smoking is not allowed in rooms."),
+            "Is smoking allowed? No.",
+        ),
+        (json!({"duration_min": 90}), "It takes about 2 hours."),
     ] {
         if worst(result.clone(), answer) == ProofVerdict::Refuted {
             wrong.push(format!("{result} {answer}"));
