@@ -14,11 +14,12 @@ impl Sources {
     /// Whether the key of a field says that it names its record; the city does only where no name stands.
     pub(super) fn has_naming_key(&self, record: usize, field: &Field) -> bool {
         pattern!(NAME, r"(?i)(?:^|_)(?:name|title)$");
+        let has_letter = |text: &str| text.contains(char::is_alphabetic);
         let others = || {
-            self.records[record]
-                .fields
-                .iter()
-                .any(|other| NAME.is_match(&other.key))
+            let fields = &self.records[record].fields;
+            let first = fields.first().filter(|first| !is_weak_name(&first.key));
+            first.is_some_and(|first| first.kind == FieldKind::Text && has_letter(&first.value))
+                || fields.iter().any(|other| NAME.is_match(&other.key))
         };
         is_naming(&field.key) && (!is_weak_name(&field.key) || !others())
     }

@@ -2,7 +2,7 @@
 
 use super::data::is_function_word;
 use super::facts::{Fact, Word, read};
-use super::pieces::{Piece, Pieces, has_verb, pieces};
+use super::pieces::{Piece, Pieces, has_verb, keep_names, pieces};
 use super::proof::{Carried, Proof, Prover, Verdict, quoted, with, worst};
 use super::records::ByRecord;
 use super::text::pattern;
@@ -90,9 +90,11 @@ impl Prover<'_> {
             .pairs
             .iter()
             .map(|pair| pieces(pair, language, names).whole);
+        let mut items: Vec<Piece> = items.collect();
+        keep_names(&mut items);
         let taken = Pieces {
             whole: Piece::default(),
-            items: items.collect(),
+            items,
         };
         let items = with(self.with_names(taken), &above).items;
         let naming = |text: &str| !self.sources.namings(text).is_empty();

@@ -270,7 +270,6 @@ fn items(
         .collect();
     let is_split = kind.is_some() || !groups.is_empty();
     let mut items = Vec::new();
-    let mut names: Vec<Word> = Vec::new();
     for (idx, zone) in zones.iter().enumerate() {
         let mut facts: Vec<&Fact> = zone.own.clone();
         let mut words: Vec<&Word> = zone.before.iter().chain(&zone.after).copied().collect();
@@ -321,16 +320,7 @@ fn items(
             n_denials += next.n_denials - next.n_denials_before;
         }
         let facts = facts.into_iter().cloned().collect();
-        let mut words: Vec<Word> = words.into_iter().cloned().collect();
-        // `The parcel of Ada weighs 7 kg and contains 3 books.`
-        match words.iter().any(|word| word.is_capital) {
-            true => {
-                let named = words.iter().filter(|word| word.is_capital && word.at > 0);
-                names = named.map(Word::carried).collect();
-            }
-            false if kind.is_some() => words.splice(0..0, names.iter().cloned()).for_each(drop),
-            false => {}
-        }
+        let words = words.into_iter().cloned().collect();
         let item = Piece::new(
             zone.text,
             facts,
@@ -343,7 +333,25 @@ fn items(
             ..item
         });
     }
+    if kind.is_some() {
+        keep_names(&mut items);
+    }
     items
+}
+
+/// An item without a name is of what the one before it names: `The parcel of Ada weighs 7 kg and contains 3 books.`
+pub(super) fn keep_names(items: &mut [Piece]) {
+    let mut names: Vec<Word> = Vec::new();
+    for item in items {
+        match item.words.iter().any(|word| word.is_capital) {
+            true => {
+                let named = item.words.iter();
+                let named = named.filter(|word| word.is_capital && word.at > 0);
+                names = named.map(Word::carried).collect();
+            }
+            false => drop(item.words.splice(0..0, names.iter().cloned())),
+        }
+    }
 }
 
 /// Where identifiers, and runs of capital words, begin and end. A first word alone is a name only before another one:
