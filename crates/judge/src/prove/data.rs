@@ -202,7 +202,7 @@ word_sets! {
     ON = "on enabled active yes true aktiv aktiviert ja an";
     OFF = "off disabled inactive no false inaktiv deaktiviert nein aus";
     /// A passage with one of these proves only a claim that has the word, too.
-    RESTRICTING = "cancelled canceled postponed abgesagt verschoben whether ob asked asks wonders wondered claimed claims alleged rumored rumoured denied denies plans planned hopes hoped wants wanted only may might could would should if unless except some few several half most nur falls wenn außer einige wenige könnte würde sollte";
+    RESTRICTING = "against gegen cancelled canceled postponed abgesagt verschoben whether ob asked asks wonders wondered claimed claims alleged rumored rumoured denied denies plans planned hopes hoped wants wanted only may might could would should if unless except some few several half most nur falls wenn außer einige wenige könnte würde sollte";
     /// Verbs of those who say what is so.
     REPORTING = "reports reported says said states stated announced announces confirms confirmed notes noted writes wrote adds added finds found shows showed berichtet sagt sagte meldet schreibt";
     UPWARD = "over more above über mehr";

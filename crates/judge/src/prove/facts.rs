@@ -620,11 +620,6 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         }
         let rest = &text[found.end()..];
         let number = number_word(&lower, language);
-        let bare = rest.trim_start().trim_start_matches('-');
-        let is_compound = ["factor", "way", "fold"]
-            .iter()
-            .any(|word| bare.starts_with(word));
-        let number = number.filter(|_| !is_compound);
         // `Ocean is one of the tracks` counts nothing.
         if lower == "one" && rest.starts_with(" of ") {
             continue;

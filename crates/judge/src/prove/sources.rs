@@ -611,7 +611,8 @@ impl Sources {
         );
         // `no` is Norway, too.
         let is_code = value.is_string() && CODE.is_match(key);
-        let has_unit = said.facts.iter().any(|fact| fact.unit.is_some());
+        let of_value = read(tail, own, false);
+        let has_unit = of_value.facts.iter().any(|fact| fact.unit.is_some());
         let kind = match value {
             // `0 °C` is a value.
             value if is_falsy(value) && !is_code && !has_unit => FieldKind::Falsy,
@@ -627,7 +628,6 @@ impl Sources {
         let is_search_text = matches!(key, "q" | "query" | "search" | "search_term");
         let has_value = matches!(kind, FieldKind::Text | FieldKind::List);
         let has_value = has_value && !is_asked && !is_search_text;
-        let of_value = read(tail, own, false);
         let mut of_key = read(head, own, false);
         let mut is_denied = (kind == FieldKind::Falsy) != (of_key.n_denials() % 2 == 1);
         of_key.facts.retain(|fact| !fact.is_zero());
