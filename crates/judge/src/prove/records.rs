@@ -283,6 +283,20 @@ impl Prover<'_> {
         let words = words.iter().filter(|word| !is_covered(word));
         let words: Vec<Word> = words.cloned().collect();
         let (mut missing, _) = lacking(&words, &has_stem, language);
+        // `Jo opened #12` is a deed, and no `state: open`.
+        let is_deed = |word: &&Word| {
+            let of_value = |field: &&&Field| field.words.contains(&word.stem);
+            let has_form = |field: &&Field| {
+                let mut forms = field.value.split(|letter: char| !letter.is_alphanumeric());
+                forms.any(|form| form == word.lower)
+            };
+            let mut values = fields.iter().filter(of_value).peekable();
+            word.lower.ends_with("ed")
+                && !(record.header.words.contains(&word.stem) || keys.contains(word.stem.as_str()))
+                && values.peek().is_some()
+                && !values.any(has_form)
+        };
+        missing.extend(words.iter().filter(is_deed).map(|word| word.lower.clone()));
         let mut used_falsy = Vec::new();
         for field in fields
             .iter()

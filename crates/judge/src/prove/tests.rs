@@ -134,10 +134,27 @@ fn what_is_false_is_not_supported() {
             json!([{"name": "Ann", "pulse": 60}, {"name": "Bob", "pulse": 90}]),
             "Ann is here. The pulse is 90.",
         ),
+        // A title tells what a text is about, and a line alone what those below it are of.
+        (
+            json!({"title": "Bridge collapse averted", "text": "The old bridge over the river was inspected by two engineers on Monday. It is open."}),
+            "The bridge collapsed on Monday.",
+        ),
+        (
+            json!([{"name": "Ann", "age": 60, "city": "Bonn"}, {"name": "Bob", "age": 90, "city": "Graz"}]),
+            "Ann\nage: 90\ncity: Graz",
+        ),
+        (
+            json!([{"ticket": "T1", "state": "open"}, {"ticket": "T2", "state": "closed"}]),
+            "1. Open\n\n- T2",
+        ),
         // Who did it is whom the key of the deed names.
         (
             json!({"number": 1412, "author": "jo", "state": "merged", "merged_by": "kim"}),
             "#1412 was merged by jo.",
+        ),
+        (
+            json!({"number": 1412, "author": "jo", "state": "open"}),
+            "jo opened #1412.",
         ),
         (
             json!({"country": "Portugal", "capital": "Lisbon", "neighbours": ["Spain"]}),
