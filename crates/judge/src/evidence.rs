@@ -110,7 +110,8 @@ impl Source<'_> {
 
     /// Whether a text, or an object, has all words of a name, and a year.
     pub(crate) fn has_beside(&self, name: &str, year: &str) -> bool {
-        let wanted: Vec<String> = words(name).map(|word| word.text.to_lowercase()).collect();
+        let wanted = words(name).map(|word| word.as_str().to_lowercase());
+        let wanted: Vec<String> = wanted.filter(|word| !is_function_word(word)).collect();
         let has_both = |text: &String| {
             text.contains(year) && {
                 let lower = text.to_lowercase();
@@ -142,7 +143,7 @@ impl Facts {
     pub(crate) fn of(sources: &[Source<'_>]) -> Self {
         let mut facts = Self::default();
         for source in sources {
-            let tool = words(source.tool).map(|word| word.text);
+            let tool = words(source.tool).map(|word| word.as_str());
             let tool = tool.flat_map(|word| word.split('_'));
             facts.names.extend(tool.map(str::to_lowercase));
             facts.names.extend(source.keys.iter().cloned());
@@ -163,10 +164,10 @@ impl Facts {
         self.hosts
             .extend(domains.map(|(_, domain)| host_of(domain)));
         let line = plain(text);
-        let telling = words(&line).filter(|word| !is_function_word(word.text));
-        let initials = telling.filter_map(|word| word.text.chars().next());
+        let telling = words(&line).filter(|word| !is_function_word(word.as_str()));
+        let initials = telling.filter_map(|word| word.as_str().chars().next());
         self.initials.push(initials.collect());
-        let words: Vec<String> = words(&line).map(|word| bare(word.text)).collect();
+        let words: Vec<String> = words(&line).map(|word| bare(word.as_str())).collect();
         for word in words.iter().collect::<HashSet<_>>() {
             let lines = self.lines_of.entry(word.clone()).or_default();
             lines.push(self.lines.len());
@@ -201,7 +202,7 @@ impl Facts {
     /// Whether a source is called so: by a name, a host, a key or a tool.
     pub(crate) fn has_speaker(&self, name: &str) -> bool {
         let parts: Vec<String> = words(name)
-            .map(|word| bare(word.text))
+            .map(|word| bare(word.as_str()))
             .filter(|word| !is_function_word(word))
             .collect();
         let joined = parts.concat();

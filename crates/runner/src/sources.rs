@@ -1,7 +1,5 @@
 //! Gets the trace of a case from where it comes.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use cuecard_browser_steps::format::read_steps;
@@ -15,14 +13,12 @@ use cuecard_trace::Trace;
 use cuecard_trace::import::{self, Imported};
 use tokio_util::sync::CancellationToken;
 
+use super::recorded::RecordedRun;
 use super::{Setup, Stop, live, played};
-use cuecard_runtime::text_file::{self, io_reason};
+use cuecard_runtime::text_file;
 use cuecard_runtime::timelines::read_timeline;
 use cuecard_timeline::format::Symbols;
 use cuecard_workspace::search::{Limits, glob, split_absolute};
-
-/// So much of a trace is asked of the file system in one go, in bytes.
-pub(super) const READ_AT_ONCE: usize = 256 << 10;
 
 /// A trace that can be judged.
 #[derive(Debug)]
@@ -52,7 +48,17 @@ pub(super) fn record(
             let source = live::run(command, *span, case, folder, setup, stop)?;
             recorded(import::replay_bundle(&source, &case.tools.fixtures))
         }
-        TraceInput::TraceFile { file, span } => trace_file(case, folder, file, *span),
+        TraceInput::TraceFile { file, span } => {
+            let here = |found: Diagnostic| found.at(&case.source, *span);
+            let run = RecordedRun::trace(&joined(folder, file))
+                .map_err(|error| Stop::could_not_run(here(error)))?;
+            Ok(Recorded {
+                trace: run.trace,
+                offered: run.tools,
+                warnings: run.warnings.into_iter().map(here).collect(),
+                failure: None,
+            })
+        }
         TraceInput::Transcript { file, format, span } => {
             let source = read(case, folder, file, *span)?;
             let format = format.or_else(|| import::detect(&source)).ok_or_else(|| {
@@ -167,34 +173,6 @@ pub(crate) fn check_input(case: &TestCase, folder: &Path) -> Vec<Diagnostic> {
         }
     };
     found.unwrap_or_else(|stopped| stopped.diagnostics)
-}
-
-/// A trace of an earlier run, in either of its forms.
-fn trace_file(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result<Recorded, Stop> {
-    let path = joined(folder, file);
-    let shown = path.display();
-    let failed = |message: String| {
-        let error = Diagnostic::error(codes::TRACE_UNREADABLE, message);
-        Stop::could_not_run(error.at(&case.source, span))
-    };
-    regular(&path, case, span)?;
-    let file = File::open(&path)
-        .map_err(|error| failed(format!("`{shown}` can't be read: {}", io_reason(&error))))?;
-    let trace = Trace::read(BufReader::with_capacity(READ_AT_ONCE, file))
-        .map_err(|error| failed(format!("`{shown}` can't be read as a trace: {error}")))?;
-    let unfinished = trace.end.is_none().then(|| {
-        Diagnostic::warning(
-            codes::TRACE_UNFINISHED,
-            format!("the trace `{shown}` is incomplete: its run ended abnormally"),
-        )
-        .at(&case.source, span)
-    });
-    Ok(Recorded {
-        trace,
-        offered: Vec::new(),
-        warnings: unfinished.into_iter().collect(),
-        failure: None,
-    })
 }
 
 /// The file that the test case names at `span`.

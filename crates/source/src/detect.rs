@@ -57,27 +57,40 @@ impl FileKind {
 pub fn kind_of(source: &SourceFile) -> Option<FileKind> {
     kind_of_lines(source)
         .or_else(|| read_document(source).root.as_ref().and_then(detect))
-        .or_else(|| is_session(source).then_some(FileKind::Session))
+        .or_else(|| session_agent(source).map(|_| FileKind::Session))
+}
+
+/// A coding agent that writes its sessions as JSON Lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionAgent {
+    /// Claude Code, a session on disk or its `stream-json`.
+    ClaudeCode,
+    /// Codex, a rollout or `codex exec --json`.
+    Codex,
 }
 
 /// How many lines are looked at to recognize a session.
-const MAX_SESSION_LINES: usize = 20;
+const MAX_SESSION_LINES: usize = 100;
 
-/// Whether the text has a line of a session of Claude Code or Codex.
-fn is_session(source: &SourceFile) -> bool {
+/// The agent whose session a text is, by the first of its lines that only one of them writes.
+pub fn session_agent(source: &SourceFile) -> Option<SessionAgent> {
     let lines = source.text().lines().take(MAX_SESSION_LINES);
-    let roots = lines.filter_map(|line| json::parse(line, &json::Limits::default()).root);
-    roots.into_iter().any(|line| {
-        let has = |key: &str| line.get(key).is_some();
+    let mut roots = lines.filter_map(|line| json::parse(line, &json::Limits::default()).root);
+    roots.find_map(|line| {
+        let has = |keys: &[&str]| keys.iter().any(|key| line.get(key).is_some());
         let kind = line.get("type").and_then(Node::as_str).unwrap_or_default();
-        let is_codex = ["thread.", "turn.", "item."]
+        let is_turn = ["thread.", "turn.", "item."]
             .iter()
             .any(|start| kind.starts_with(start));
-        is_codex
-            || (!kind.is_empty()
-                && ["sessionId", "session_id", "parentUuid", "payload"]
-                    .iter()
-                    .any(|key| has(key)))
+        let is_message = matches!(kind, "user" | "assistant") && has(&["message"]);
+        match !kind.is_empty() {
+            _ if is_turn || has(&["record_type"]) => Some(SessionAgent::Codex),
+            true if has(&["payload"]) => Some(SessionAgent::Codex),
+            true if is_message || has(&["sessionId", "session_id", "parentUuid"]) => {
+                Some(SessionAgent::ClaudeCode)
+            }
+            _ => None,
+        }
     })
 }
 
@@ -171,6 +184,8 @@ mod tests {
             "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n",
             "{\"timestamp\":\"t\",\"type\":\"session_meta\",\"payload\":{}}\n",
             "{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n{\"type\":\"turn.started\"}\n",
+            "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n",
+            "{\"record_type\":\"state\"}\n",
         ] {
             assert_eq!(kind(text), Some(FileKind::Session), "{text}");
         }

@@ -36,12 +36,14 @@ struct FinishedRun {
 
 pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<ExitCode, Stop> {
     let run = match Path::new(&args.run) {
-        file if file.is_file() => recorded(file).map_err(Stop::invalid)?,
+        file if file.is_file() => read(file, file),
         _ => {
             let folder = find(&args.runs.run_dir, &args.run, |_, _| true);
-            read(&folder.map_err(Stop::invalid)?).map_err(Stop::invalid)?
+            let folder = folder.map_err(Stop::invalid)?;
+            read(&folder.join("trace.jsonl"), &folder)
         }
     };
+    let run = run.map_err(Stop::invalid)?;
     context.output.diagnostics(&run.doubts);
     if let Some(at) = args.at {
         return match run.recording {
@@ -86,18 +88,6 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<ExitCode, Stop> 
     Ok(ExitCode::Passed)
 }
 
-/// A run that a file tells of.
-fn recorded(file: &Path) -> Result<FinishedRun, Vec<Diagnostic>> {
-    let run = RecordedRun::read(file)?;
-    let first = run.trace.events.first().map(|event| event.ts);
-    Ok(FinishedRun {
-        folder: file.to_owned(),
-        events: shown(&run.trace.events, first),
-        recording: None,
-        doubts: run.warnings,
-    })
-}
-
 /// Events as the viewer shows them, with the time since the start.
 fn shown(events: &[Event], started: Option<Timestamp>) -> Vec<ViewEvent> {
     let seen = events.iter().filter(|event| !is_debug(&event.data));
@@ -113,53 +103,33 @@ fn shown(events: &[Event], started: Option<Timestamp>) -> Vec<ViewEvent> {
     shown.collect()
 }
 
-fn read(folder: &Path) -> Result<FinishedRun, Diagnostic> {
-    let path = folder.join("trace.jsonl");
-    let trace = fs::read_to_string(&path).map_err(|error| inputs::unreadable(&path, &error))?;
-    let (mut events, mut doubts) = (Vec::new(), Vec::new());
-    let (mut n_unread, mut has_end) = (0, false);
-    for line in trace.lines() {
-        match serde_json::from_str::<serde_json::Value>(line) {
-            Ok(json) if json["kind"].is_string() => has_end |= json["kind"] == "end",
-            Ok(json) => match Event::from_json(&json) {
-                Ok(event) => events.push(event),
-                Err(_) => n_unread += 1,
-            },
-            Err(_) => n_unread += 1,
-        }
-    }
-    let doubt = |name: &str, what: &str| {
-        let message = format!("`{}` {what}", folder.join(name).display());
+/// The run that a file tells of, with what else is in its folder.
+fn read(file: &Path, folder: &Path) -> Result<FinishedRun, Vec<Diagnostic>> {
+    let RecordedRun {
+        trace,
+        warnings: mut doubts,
+        ..
+    } = RecordedRun::read(file)?;
+    let first = trace.events.first().map(|event| event.ts);
+    let started = started_at(&described(folder)).or(first);
+    let doubt = |what: &str| {
+        let message = format!("`{}` {what}", folder.join("terminal.cast").display());
         Diagnostic::warning(codes::FILE_READ, message)
     };
-    let left_out = |n_unread| format!("is damaged: lines that were left out: {n_unread}");
-    if n_unread > 0 {
-        doubts.push(doubt("trace.jsonl", &left_out(n_unread)));
-    }
-    if !has_end {
-        doubts.push(doubt(
-            "trace.jsonl",
-            "has no end: the run was cut off, or goes on",
-        ));
-    }
-    let first = events.first().map(|event| event.ts);
-    let started = started_at(&described(folder)).or(first);
     let cast = fs::read(folder.join("terminal.cast")).ok();
     let cast = cast.map(|cast| String::from_utf8_lossy(&cast).into_owned());
     let recording = cast.as_deref().and_then(Recording::read);
     if cast.is_some() && recording.is_none() {
-        doubts.push(doubt(
-            "terminal.cast",
-            "is no recording: no screen is shown",
-        ));
+        doubts.push(doubt("is no recording: no screen is shown"));
     }
     let n_unread = recording.as_ref().map_or(0, Recording::n_unread);
     if n_unread > 0 {
-        doubts.push(doubt("terminal.cast", &left_out(n_unread)));
+        let left_out = format!("is damaged: lines that were left out: {n_unread}");
+        doubts.push(doubt(&left_out));
     }
     Ok(FinishedRun {
         folder: folder.to_owned(),
-        events: shown(&events, started),
+        events: shown(&trace.events, started),
         recording,
         doubts,
     })

@@ -217,16 +217,16 @@ fn linked(output: &str, facts: &Facts, cited: &mut Cited) {
             .expect("a fixed pattern")
     });
     let is_name = |name: &str| {
-        let mut named = words(name).filter(|word| !is_function_word(&word.text.to_lowercase()));
+        let mut named = words(name).filter(|word| !is_function_word(&word.as_str().to_lowercase()));
         words(name).count() <= 3
             && named.next().is_some()
-            && named.all(|word| word.text.starts_with(char::is_uppercase))
+            && named.all(|word| word.as_str().starts_with(char::is_uppercase))
             && name.starts_with(char::is_uppercase)
     };
     let mut look = |name: &str, url: &str| {
         let host: String = host_of(url).chars().filter(|sign| *sign != '-').collect();
         let joined = words(name)
-            .map(|word| word.text.to_lowercase())
+            .map(|word| word.as_str().to_lowercase())
             .collect::<String>();
         if is_name(name) && !facts.has_speaker(name) && !host.contains(&joined) {
             cited.unknown.push(name.to_owned());
@@ -245,7 +245,7 @@ fn linked(output: &str, facts: &Facts, cited: &mut Cited) {
 fn works(output: &str, facts: &Facts, sources: &[Source<'_>], cited: &mut Cited) {
     static DATED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r"(?P<author>\p{Lu}[\p{L}'-]+)(?: et al\.?| (?:and|&) \p{Lu}[\p{L}'-]+)?,? \(?(?P<of>(?:19|20)[0-9]{2})[a-z]?\)|(?P<title>(?:\p{Lu}[\p{L}'-]*,? (?:(?:of|on|for|and|the) ){0,2}){0,5}(?:Almanac|Atlas|Bulletin|Census|Index|Journal|Outlook|Report|Review|Statistics|Study|Survey|Yearbook)) (?P<in>(?:19|20)[0-9]{2})\b",
+            r"(?P<author>\p{Lu}[\p{L}'-]+(?: (?:and|&) \p{Lu}[\p{L}'-]+)?)(?: et al\.?)?,? \(?(?P<of>(?:19|20)[0-9]{2})[a-z]?\)|(?P<title>(?:\p{Lu}[\p{L}'-]*,? (?:(?:of|on|for|and|the) ){0,2}){0,5}(?:Almanac|Atlas|Bulletin|Census|Index|Journal|Outlook|Report|Review|Statistics|Study|Survey|Yearbook)) (?P<in>(?:19|20)[0-9]{2})\b",
         )
         .expect("a fixed pattern")
     });
@@ -382,7 +382,7 @@ fn is_real_entry(entry: &str, facts: &Facts, sources: &[Source<'_>]) -> bool {
         return urls.iter().all(|(_, url)| facts.has_url(url));
     }
     let content = |text: &str| -> BTreeSet<String> {
-        let words = words(text).map(|word| word.text.to_lowercase());
+        let words = words(text).map(|word| word.as_str().to_lowercase());
         words.filter(|word| !is_function_word(word)).collect()
     };
     // Names and years must all be there, and most of the other words.
@@ -516,7 +516,9 @@ fn elsewhere<'a>(cited: &Cited, view: &View<'a>, allowed: &[ToolPattern]) -> Opt
         return None;
     }
     let (_, first) = cited.missing.first()?;
-    let wanted: Vec<String> = words(first).map(|word| word.text.to_lowercase()).collect();
+    let wanted: Vec<String> = words(first)
+        .map(|word| word.as_str().to_lowercase())
+        .collect();
     sources(view, &[])
         .into_iter()
         .filter(|source| !allowed.iter().any(|tool| tool.matches(source.tool)))

@@ -83,28 +83,31 @@ impl Assert for GracefulFailureOutput {
                 .observed(observed(None, None))
                 .refs(refs());
         }
-        let admission = admission(&output, &self.allowed_failure_phrases);
+        let phrases = &self.allowed_failure_phrases;
+        let admitted = admission(&output, phrases);
         let (mut claim, mut open) = (None, None);
         if self.must_not_claim_success {
-            let phrases = self.forbidden_success_phrases.iter();
-            claim = phrases.into_iter().find_map(|phrase| said(&output, phrase));
+            let forbidden = self.forbidden_success_phrases.iter();
+            claim = forbidden
+                .into_iter()
+                .find_map(|phrase| said(&output, phrase));
             for judged in claims_beside(view) {
                 let is_of_failure = judged.verdict == ProofVerdict::Refuted
                     && judged.event.is_some_and(|at| failed_at(at, view));
                 match (is_of_failure, judged.verdict) {
+                    // `The booking timed out`
+                    (true, _) if admission(&fold(&judged.claim), phrases).is_some() => {}
                     (true, _) => claim = claim.or(Some(judged.claim)),
                     (false, ProofVerdict::Supported) => {}
-                    (false, _)
-                        if own_admission(&judged.claim, &self.allowed_failure_phrases)
-                            .is_some() => {}
+                    (false, _) if own_admission(&judged.claim, phrases).is_some() => {}
                     (false, _) => {
                         open = open.or(Some(judged.claim).filter(|part| claims_something(part)));
                     }
                 }
             }
         }
-        let observed = observed(admission.as_deref(), claim.as_deref().or(open.as_deref()));
-        let finding = match (admission, claim, open) {
+        let observed = observed(admitted.as_deref(), claim.as_deref().or(open.as_deref()));
+        let finding = match (admitted, claim, open) {
             (_, Some(claim), _) => Finding::fails(format!(
                 "the output claims success, “{claim}”, though {}",
                 told(&errors, count)

@@ -72,7 +72,7 @@ fn denied(claim: &str) -> Option<String> {
     if is_denied(claim) {
         return None;
     }
-    let auxiliary = words(claim).find(|word| AUXILIARIES.contains(&word.text));
+    let auxiliary = words(claim).find(|word| AUXILIARIES.contains(&word.as_str()));
     Some(match auxiliary {
         Some(word) => [&claim[..word.end()], " not", &claim[word.end()..]].concat(),
         None => format!("It is not true that {claim}"),

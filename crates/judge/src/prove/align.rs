@@ -89,11 +89,14 @@ impl<'p> Token<'p> {
 fn tokens(piece: &Piece) -> Vec<Token<'_>> {
     let own = piece.elements().into_iter().filter(|said| said.at() >= 0);
     let mut tokens: Vec<Token<'_>> = own.map(Token::new).collect();
+    // `Is the pool closed`, too, says what is done to it.
+    let mut is_passive = tokens.first().is_some_and(|first| first.is_passive);
     for idx in 1..tokens.len() {
         let before = tokens[idx - 1].clone();
         let token = &mut tokens[idx];
         token.is_adjunct |= before.is_adjunct && token.is_name && token.glue.is_adjacent;
-        token.is_active = !token.is_passive && token.glue.join.is_none() && token.role.is_none();
+        is_passive |= token.is_passive;
+        token.is_active = !is_passive && token.glue.join.is_none() && token.role.is_none();
     }
     // A first word is a name only if one follows.
     let is_name = tokens
@@ -149,9 +152,23 @@ pub(super) fn align(claim: &Piece, source: &Piece) -> Alignment {
     let carried = claim.elements().into_iter().filter(|said| said.at() < 0);
     loose.extend(carried.map(Token::new).filter(stands));
     let ends = paths(&core, &own);
-    let said = ends
-        .iter()
-        .find_map(|path| covers(path, &loose, &own, is_foreign));
+    let said = ends.iter().find_map(|path| {
+        // `Ann lives in Oslo and works in Bergen`: each place is that of its part.
+        let joined: Vec<(i64, usize)> = core
+            .iter()
+            .zip(path)
+            .filter(|(token, _)| token.glue.join.is_some())
+            .map(|(token, at)| (token.said.at(), *at))
+            .collect();
+        let first = core.first().map(|first| first.said.at());
+        let is_intro = |token: &Token<'_>| first.is_some_and(|first| token.said.at() < first);
+        let is_of_part = |token: &Token<'_>, at: usize| {
+            let claimed = joined.iter().filter(|(mine, _)| *mine < token.said.at());
+            let stands = joined.iter().filter(|(_, own)| *own < at);
+            is_intro(token) || claimed.count() == stands.count()
+        };
+        covers(path, &loose, &own, is_foreign, &is_of_part)
+    });
     said.unwrap_or(Alignment::Other)
 }
 
@@ -219,6 +236,7 @@ fn covers(
     loose: &[Token<'_>],
     own: &[Token<'_>],
     is_foreign: bool,
+    is_of_part: &dyn Fn(&Token<'_>, usize) -> bool,
 ) -> Option<Alignment> {
     let mut skipped: BTreeSet<usize> = BTreeSet::new();
     let mut last = None;
@@ -244,8 +262,9 @@ fn covers(
     skipped.extend(end..own.len());
     let mut used: BTreeSet<usize> = path.iter().copied().collect();
     for token in loose {
-        let at =
-            (0..own.len()).find(|at| !skipped.contains(at) && token.is_proved_by(&own[*at]))?;
+        let at = (0..own.len()).find(|at| {
+            !skipped.contains(at) && token.is_proved_by(&own[*at]) && is_of_part(token, *at)
+        })?;
         used.insert(at);
     }
     let is_left = |at: usize| !used.contains(&at) && !skipped.contains(&at);

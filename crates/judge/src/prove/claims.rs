@@ -4,13 +4,18 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::data::{COURTESIES, ENGLISH_STOP, GREETING, LISTED_HEADINGS};
+use super::data::{COURTESIES, ENGLISH_STOP, GREETING, LISTED_HEADINGS, RESTRICTING};
 use super::outline::{LineKind, key_of, outline};
+use super::pieces::has_verb;
+use super::reading::is_denied;
 use super::text::{fixed, pattern, plain};
 
 /// A sentence of the answer.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
+    /// As the answer has it.
+    pub(super) shown: String,
+    /// What it says: `Not is smoking allowed` of `Is smoking allowed? No.`
     pub(super) text: String,
     pub(super) kind: LineKind,
     /// The place of its line in the answer.
@@ -43,11 +48,12 @@ pub(super) enum Part {
 }
 
 /// The claims of an answer, without the sentences that fit one of `ignored`.
-/// What `is_name` is no courtesy.
+/// What `is_name` is no courtesy; what begins with a key (`is_key`) goes on about what was named before.
 pub(super) fn claims(
     answer: &str,
     ignored: &[&Regex],
     is_name: impl Fn(&str) -> bool,
+    is_key: impl Fn(&str) -> bool,
 ) -> Vec<Claim> {
     pattern!(
         PRONOUN,
@@ -62,10 +68,16 @@ pub(super) fn claims(
             continue;
         }
         let sentence = FOOTNOTE.replace_all(&line.text[greeting(&line.text)..], "");
-        let sentence = sentence.as_ref();
-        // `Her pulse is 394`, and `City: Porto`, are of what was named before.
+        let asked = at.checked_sub(1).map(|before| lines[before].text.as_str());
+        let as_one = asked.and_then(|question| answered(question, &sentence));
+        let shown = match (&as_one, asked) {
+            (Some(_), Some(question)) => format!("{question} {sentence}"),
+            _ => sentence.to_string(),
+        };
+        let sentence = as_one.as_deref().unwrap_or(&sentence);
+        // `Her pulse is 394`, `The pulse is 394` and `City: Porto` are of what was named before.
         let goes_on = PRONOUN.is_match(sentence) || key_of(sentence).is_some();
-        let before = line.before.filter(|_| goes_on);
+        let before = line.before.filter(|_| goes_on || is_key(sentence));
         // What a row begins with is a value of its own column.
         let is_head = |at: &usize| lines[*at].kind == LineKind::HeadCell;
         let columns = line.over.iter().filter(|over| is_head(over));
@@ -88,6 +100,7 @@ pub(super) fn claims(
             && (is_name(sentence) || !claims_nothing(sentence))
         {
             claims.push(Claim {
+                shown,
                 text: sentence.to_owned(),
                 kind: line.kind,
                 line: at,
@@ -100,6 +113,37 @@ pub(super) fn claims(
         }
     }
     claims
+}
+
+/// What a question and its short answer say together: the clause of the question, with the sign of the answer and what is
+/// added to that. An answer with a verb, or with `only`, says it itself.
+fn answered(question: &str, sentence: &str) -> Option<String> {
+    pattern!(
+        SHORT,
+        r"(?i)^\W*(?:A(?:nswer|ntwort)?: )?(?:(?P<yes>yes|yeah|yep|correct|indeed|absolutely|certainly|definitely|of course|ja|doch|genau|richtig|natürlich)|no|nope|not at all|nein)(?:\s*[,.:;!–—-]+\s*(?P<rest>.*?))?\W*$"
+    );
+    pattern!(LABEL, r"(?i)^\W*(?:(?:Q(?:uestion)?|Frage): )?");
+    pattern!(
+        OPEN,
+        r"(?i)^(?:what|which|who|whose|whom|when|where|why|how|wer|wen|wem|welche[rsn]?|wann|wo|wie|warum)\b"
+    );
+    let question = LABEL.replace(question.trim_end_matches([' ', ')']).strip_suffix('?')?, "");
+    let found = SHORT
+        .captures(sentence)
+        .filter(|_| !OPEN.is_match(&question))?;
+    let rest = found.name("rest").map_or("", |rest| rest.as_str());
+    let says_itself = (has_verb(rest) && !claims_nothing(rest))
+        || rest
+            .to_lowercase()
+            .split(' ')
+            .any(|word| RESTRICTING.contains(word));
+    let is_denied = found.name("yes").is_none() && !is_denied(rest);
+    let not = match is_denied {
+        true if sentence.to_lowercase().contains("nein") => "Nicht ",
+        true => "Not ",
+        false => "",
+    };
+    (!says_itself).then(|| format!("{not}{question} {rest}").trim_end().to_owned())
 }
 
 /// How long the greeting is with which a sentence begins.

@@ -51,8 +51,8 @@ data 1073741824 gib
 speed 1 kmh km/h kph
 speed 1.609344 mph
 speed 3.6 m/s
-celsius 1 °c ℃ celsius
-fahrenheit 1 °f ℉ fahrenheit
+celsius 1 °c ℃ celsius degrees_celsius degree_celsius grad_celsius
+fahrenheit 1 °f ℉ fahrenheit degrees_fahrenheit degree_fahrenheit
 angle 1 ° degree degrees Grad
 power 1 w watt watts
 power 1000 kw
@@ -202,7 +202,7 @@ word_sets! {
     ON = "on enabled active yes true aktiv aktiviert ja an";
     OFF = "off disabled inactive no false inaktiv deaktiviert nein aus";
     /// A passage with one of these proves only a claim that has the word, too.
-    RESTRICTING = "cancelled canceled postponed abgesagt verschoben whether ob asked asks wonders wondered claimed claims alleged rumored rumoured denied denies plans planned hopes hoped wants wanted only may might could would should if unless except some few several half most nur falls wenn außer einige wenige könnte würde sollte";
+    RESTRICTING = "against gegen cancelled canceled postponed abgesagt verschoben whether ob asked asks wonders wondered claimed claims alleged rumored rumoured denied denies plans planned hopes hoped wants wanted only may might could would should if unless except some few several half most nur falls wenn außer einige wenige könnte würde sollte";
     /// Verbs of those who say what is so.
     REPORTING = "reports reported says said states stated announced announces confirms confirmed notes noted writes wrote adds added finds found shows showed berichtet sagt sagte meldet schreibt";
     UPWARD = "over more above über mehr";
@@ -211,6 +211,11 @@ word_sets! {
     /// Words that belong to the fact after them.
     PREPOSITIONS = "from to by until before after since von nach bis vor seit";
     UNIT_KEYS = "currency unit units currency_code";
+}
+
+/// Whether a word in lower case says that something is on or off.
+pub(super) fn is_sign(word: &str) -> bool {
+    ON.contains(word) || OFF.contains(word)
 }
 
 /// Whether a word in lower case is one of the commonest of its language.

@@ -6,16 +6,17 @@ use cuecard_source::value::Json;
 
 use super::facts::{Fact, Value};
 use super::names::stands_in;
+use super::pieces::Piece;
 use super::proof::{Proof, Verdict};
 use super::same::{Same, decimals, near, same};
 use super::sources::{Sources, leaves, shown};
+use super::text::{part, pattern};
 
 /// So many numbers of a result are reckoned with.
 const MOST_NUMBERS: usize = 40;
 
 /// What is to be said about a fact of a claim that stands in no source.
-/// `said` is what the claim says besides.
-pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<Proof> {
+pub(super) fn invented(fact: &Fact, claim: &Piece, sources: &Sources) -> Option<Proof> {
     let refuted = |why: String| Some(Proof::new(Verdict::Refuted, why));
     let unproven = |why: String| Some(Proof::new(Verdict::Unproven, why));
     let text = &fact.text;
@@ -111,7 +112,7 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
             ));
         }
         let how = derived(fact, number, sources);
-        if let Some(how) = how.or_else(|| across(fact, number, said, sources)) {
+        if let Some(how) = how.or_else(|| across(fact, number, &claim.facts, sources)) {
             return unproven(format!("{text} is in no result; it could be {how}"));
         }
         if fact.unit.is_none() {
@@ -127,6 +128,18 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
             }
             if stands_in(&text.to_lowercase(), &sources.all_text) {
                 return unproven(format!("{text} is a part of a longer value"));
+            }
+            // `I picked three stories` counts what the agent did, and not what it got.
+            let may_be_chosen = |(result, _): &(std::rc::Rc<Json>, bool)| {
+                longest(result).is_none_or(|most| number <= most as f64)
+            };
+            if number.fract() == 0.0
+                && is_of_agent(claim, fact)
+                && sources.results.iter().any(may_be_chosen)
+            {
+                return unproven(format!(
+                    "{text} is what the agent did, which no result says"
+                ));
             }
             let has_lines = |(result, _): &(std::rc::Rc<Json>, bool)| {
                 let n_lines = result.as_str().map_or(0, |text| text.lines().count());
@@ -145,6 +158,21 @@ pub(super) fn invented(fact: &Fact, said: &[Fact], sources: &Sources) -> Option<
         _ => "identifier",
     };
     refuted(format!("the {kind} {text} is nowhere"))
+}
+
+/// Whether a claim says a number of what the agent itself did.
+fn is_of_agent(claim: &Piece, number: &Fact) -> bool {
+    pattern!(AGENT, r"(?i)\b(?:i|we|ich|wir)\b");
+    AGENT.is_match(part(&claim.text, 0, number.at).1)
+}
+
+/// The length of the longest list of a result; `None` if it has none.
+fn longest(result: &Json) -> Option<usize> {
+    match result {
+        Json::Array(items) => items.iter().filter_map(longest).chain([items.len()]).max(),
+        Json::Object(members) => members.values().filter_map(longest).max(),
+        _ => None,
+    }
 }
 
 /// How a number could be reckoned from those of one result.
@@ -174,7 +202,8 @@ fn derived(fact: &Fact, number: f64, sources: &Sources) -> Option<String> {
         }
         for (key, values) in columns.iter().filter(|(_, values)| values.len() > 1) {
             let sum: f64 = values.iter().sum();
-            if near(fact, number, sum) || near(fact, number, sum / values.len() as f64) {
+            let sums = [sum, -sum, sum / values.len() as f64];
+            if sums.iter().any(|sum| near(fact, number, *sum)) {
                 return Some(format!("the sum or the mean of `{key}`"));
             }
         }
@@ -215,7 +244,8 @@ fn across(fact: &Fact, number: f64, said: &[Fact], sources: &Sources) -> Option<
         .filter(|source| dimension(source) == dimension(fact));
     let values = alike.filter_map(Fact::number);
     values.for_each(|value| add(&mut amounts, value));
-    let counts = said.iter().filter(|count| count.unit.is_none());
+    let is_count = |count: &&Fact| count.unit.is_none() && count.at != fact.at;
+    let counts = said.iter().filter(is_count);
     let counts: Vec<f64> = counts.filter_map(Fact::number).collect();
     amounts.iter().enumerate().find_map(|(idx, one)| {
         let mut counts = counts.iter();
@@ -233,6 +263,7 @@ fn reckoned(fact: &Fact, number: f64, one: f64, other: f64, ways: &str) -> Optio
     };
     let all = [
         (one + other, '+'),
+        (-one - other, '+'),
         (one.max(other) - one.min(other), '-'),
         (one * other, '×'),
         (one / other, '/'),

@@ -13,7 +13,7 @@ use super::data::{
 use super::glue::Glue;
 pub(super) use super::said::Said;
 use super::same::{Same, readings, same};
-use super::text::{Language, fold, place, plain, stem};
+use super::text::{Language, fold, pattern, place, plain, stem};
 
 /// What a fact says.
 #[derive(Debug, Clone, PartialEq)]
@@ -220,7 +220,7 @@ patterns! {
     CODE = r"[A-Za-z0-9](?:_|@)\w|\w\.[a-z]\w+$|^@\w|\d+\.\d+\.\d+|\w+/\w+\.\w";
     GROUPED = r"^\d{1,3}(?:\.\d{3}){2,}$";
     DIGITS_WITH_DASHES = r"^\d{2,}(?:-\d+)+$";
-    WORD = r"(?:\d+(?:st|nd|rd|th)|Q[1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)(?!\w)";
+    WORD = r"(?:\d+(?:st|nd|rd|th)|[Qq][1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)(?!\w)";
     PAIR = r"(?i)\b(?:neither\b.*\bnor|weder\b.*\bnoch)\b";
     PLAIN_NUMBER = format!(r"^(?:{NUMBER})$");
 }
@@ -386,9 +386,9 @@ impl Reader {
             })
         });
         self.each(&VERSION, |reader, found| {
-            let (whole, version) = (found.get(0)?, found.get(2)?);
+            let version = found.get(2)?;
             let id = Value::Id(version.as_str().to_lowercase());
-            reader.add(id, whole.start(), version.as_str());
+            reader.add(id, version.start(), version.as_str());
             Some(version.range())
         });
         // `B+` is another grade than `B`.
@@ -413,7 +413,7 @@ impl Reader {
                 .is_some_and(|(number, unit)| is_number(number) && unit_of(unit).is_some());
             let is_id = !is_rate && !is_grouped && (is_mixed || is_match(&CODE, id) || is_dashed);
             let is_quarter =
-                id.len() == 2 && id.starts_with('Q') && id.ends_with(['1', '2', '3', '4']);
+                id.len() == 2 && id.starts_with(['Q', 'q']) && id.ends_with(['1', '2', '3', '4']);
             // `a 4-star hotel`
             let is_counted = is_match(&COUNTED, id);
             (is_id && !is_quarter && !is_counted && !is_match(&RANGE, id)).then(|| {
@@ -514,7 +514,13 @@ impl Reader {
             self.add(Value::Id(digits), start, &written);
             return Some(start..end);
         }
-        let values = readings(&numeral, self.language);
+        // `8.900 EUR` without a word of German
+        pattern!(GROUP, r"^-?[1-9]\d{0,2}\.\d{3}$");
+        let is_unsure = unit.is_some_and(is_money) && GROUP.is_match(&numeral);
+        let language = self
+            .language
+            .filter(|language| !(is_unsure && *language == Language::English));
+        let values = readings(&numeral, language);
         let is_ambiguous = values.len() > 1;
         for value in values {
             let fact = self.add(Value::Number(value * factor), start, &written);
@@ -614,11 +620,10 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         }
         let rest = &text[found.end()..];
         let number = number_word(&lower, language);
-        let bare = rest.trim_start().trim_start_matches('-');
-        let is_compound = ["factor", "way", "fold"]
-            .iter()
-            .any(|word| bare.starts_with(word));
-        let number = number.filter(|_| !is_compound);
+        // `Ocean is one of the tracks` counts nothing.
+        if lower == "one" && rest.starts_with(" of ") {
+            continue;
+        }
         let number = number.or_else(|| NO.contains(lower.as_str()).then_some(0.0));
         if let Some(number) = number {
             facts.push(Fact::new(Value::Number(number), at, word));
@@ -641,7 +646,8 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         let is_letter = word.len() == 1 && !matches!(word, "A" | "I") && word != lower;
         // `The cache is on.`
         let written = folded.get(found.end()..).unwrap_or_default();
-        let is_last = !written.contains(|letter: char| letter.is_alphanumeric());
+        let is_last = !written.contains(|letter: char| letter.is_alphanumeric())
+            || written.starts_with([',', ';', ')']);
         let is_switch = is_last && matches!(lower.as_str(), "on" | "an");
         // `5 EUR each`, but not `each of them`
         let is_behind = |fact: &Fact| (fact.at + place(fact.text.len()) + 1) == at;

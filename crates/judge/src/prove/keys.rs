@@ -8,20 +8,8 @@ use super::text::pattern;
 
 /// Words of a key: `orderTotal` as `order Total`.
 pub(super) fn key_text(key: &str) -> String {
-    let mut written = String::with_capacity(key.len() + 4);
-    let mut was_lower = false;
-    for letter in key.chars() {
-        if letter.is_ascii_uppercase() && was_lower {
-            written.push(' ');
-        }
-        was_lower = letter.is_ascii_lowercase() || letter.is_ascii_digit();
-        written.push(if matches!(letter, '_' | '-' | '.') {
-            ' '
-        } else {
-            letter
-        });
-    }
-    written
+    pattern!(BETWEEN, r"[_.-]|(?P<end>[a-z0-9])(?P<next>[A-Z])");
+    BETWEEN.replace_all(key, "$end $next").into_owned()
 }
 
 /// Whether a key is one whose value names a thing.
@@ -59,10 +47,13 @@ pub(super) fn with_unit(
     unit: Option<&str>,
     has_maximum: bool,
 ) -> String {
-    pattern!(TEMPERATURE, r"(?i)temp|high|low|max|min|feels");
+    pattern!(
+        TEMPERATURE,
+        r"(?i)temp|high|low|max|min|feels|value|reading|current"
+    );
     pattern!(
         MONEY,
-        r"(?i)price|cost|total|amount|fee|balance|fare|rate|tax|paid|due|value|sum|salary|budget|revenue|profit|refund|preis|betrag|summe"
+        r"(?i)price|cost|total|amount|fee|balance|fare|rate|tax|paid|due|value|sum|salary|budget|revenue|profit|refund|planned|spent|earned|income|expense|net|gross|deposit|discount|preis|betrag|summe"
     );
     let words = key_text(key);
     let mut parts: Vec<&str> = words.split_whitespace().collect();
@@ -95,18 +86,16 @@ pub(super) fn with_unit(
         let last = parts.len() - 1;
         return format!("{}: {} {unit}", others([last, last]), cents / 100.0);
     }
+    // `price_eur_per_month`, `price_per_month_eur`, but `times_per_day`
     let per = lower
         .iter()
         .position(|part| matches!(part.as_str(), "per" | "pro"));
-    if let Some(at) = per.filter(|at| *at > 0 && at + 1 < parts.len())
-        && unit_of(parts[at - 1]).is_some()
-    {
-        return format!(
-            "{}: {written} {} per {}",
-            parts[..at - 1].join(" "),
-            parts[at - 1],
-            parts[at + 1]
-        );
+    if let Some(at) = per.filter(|at| at + 1 < parts.len()) {
+        let told = with_unit(&others([at, at + 1]), value, written, unit, has_maximum);
+        return match parts.len() > 2 && !told.ends_with(&format!(": {written}")) {
+            true => format!("{told} per {}", parts[at + 1]),
+            false => plain,
+        };
     }
     let last = lower.last().map(String::as_str).unwrap_or_default();
     let before = || parts[..(parts.len() - 1).max(1)].join(" ");
@@ -130,11 +119,15 @@ pub(super) fn with_unit(
     if let (Some(at), true) = ((0..lower.len()).find(is_unit), parts.len() > 1 && !is_least) {
         return format!("{}: {written} {}", others([at, at]), parts[at]);
     }
+    // The degrees beside a temperature are none of the humidity.
+    let may_have = |dimension: &str| match dimension {
+        "celsius" | "fahrenheit" => TEMPERATURE.is_match(key),
+        currency if CURRENCIES.contains(&currency) => MONEY.is_match(key),
+        _ => true,
+    };
     let unit = unit.and_then(|name| Some((name, unit_of(name)?)));
     match unit {
-        Some((name, unit)) if !CURRENCIES.contains(&unit.dimension) || MONEY.is_match(key) => {
-            format!("{plain} {name}")
-        }
+        Some((name, unit)) if may_have(unit.dimension) => format!("{plain} {name}"),
         _ => plain,
     }
 }

@@ -136,7 +136,9 @@ pub(crate) fn judge_claims(
         min_overlap: rules.min_overlap,
     };
     let mut proved = HashSet::new();
-    let judged = claims(&answer, &ignored, |text| sources.is_name(text))
+    let is_name = |text: &str| sources.is_name(text);
+    let is_key = |text: &str| sources.begins_with_key(text);
+    let judged = claims(&answer, &ignored, is_name, is_key)
         .into_iter()
         .map(|claim| {
             let Proof {
@@ -148,7 +150,7 @@ pub(crate) fn judge_claims(
                 proved.insert(claim.line);
             }
             Judged {
-                claim: claim.text,
+                claim: claim.shown,
                 verdict,
                 why,
                 event,

@@ -7,18 +7,19 @@ use super::facts::{Fact, Said, Word, read};
 use super::keys::{is_naming, is_weak_name, key_text};
 use super::names::Names;
 use super::order::lacking;
-use super::sources::{Field, FieldKind, Sources, stems};
+use super::sources::{Field, FieldKind, Record, Sources, stems};
 use super::text::{fold, pattern, plain};
 
 impl Sources {
     /// Whether the key of a field says that it names its record; the city does only where no name stands.
     pub(super) fn has_naming_key(&self, record: usize, field: &Field) -> bool {
         pattern!(NAME, r"(?i)(?:^|_)(?:name|title)$");
+        let has_letter = |text: &str| text.contains(char::is_alphabetic);
         let others = || {
-            self.records[record]
-                .fields
-                .iter()
-                .any(|other| NAME.is_match(&other.key))
+            let fields = &self.records[record].fields;
+            let first = fields.first().filter(|first| !is_weak_name(&first.key));
+            first.is_some_and(|first| first.kind == FieldKind::Text && has_letter(&first.value))
+                || fields.iter().any(|other| NAME.is_match(&other.key))
         };
         is_naming(&field.key) && (!is_weak_name(&field.key) || !others())
     }
@@ -113,6 +114,22 @@ impl Sources {
     pub(super) fn is_key(&self, text: &str) -> bool {
         let keys = stems(text, self.own_language());
         let mut fields = self.records.iter().flat_map(|record| &record.fields);
+        !keys.is_empty() && fields.any(|field| field.keys == keys)
+    }
+
+    /// Whether a sentence begins with the key of a field of entries: `The pulse is 394.`
+    pub(super) fn begins_with_key(&self, sentence: &str) -> bool {
+        pattern!(BEGINS, r"^The (.{2,40}?) (?:is|are|was|were|has)\b");
+        let Some(key) = BEGINS.captures(sentence) else {
+            return false;
+        };
+        let keys = stems(&key[1], self.own_language());
+        let is_entry = |record: &&Record| record.group.iter().any(|part| part == "[]");
+        let mut fields = self
+            .records
+            .iter()
+            .filter(is_entry)
+            .flat_map(|record| &record.fields);
         !keys.is_empty() && fields.any(|field| field.keys == keys)
     }
 

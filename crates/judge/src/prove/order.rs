@@ -208,7 +208,7 @@ pub(super) fn are_values_of_keys(
                 .iter()
                 .any(|other| !std::ptr::eq(**other, field) && has(other))
     };
-    let has_keys = |field: &Field| field.keys.iter().all(|key| piece.has_word(key));
+    let has_keys = |field: &Field| field.has_key_in(piece);
     let mut pairs: Vec<(i64, i64)> = Vec::new();
     for field in valued
         .iter()
@@ -230,9 +230,16 @@ pub(super) fn are_values_of_keys(
         pairs.extend(keys.next().map(|(at, _)| at).zip(value));
     }
     pairs.sort_unstable();
-    let is_listed = valued
+    let says_key = valued
         .iter()
-        .any(|field| field.kind == FieldKind::List && has_keys(field));
+        .any(|field| has_keys(field) && !is_name(field));
+    // `Merged by Jo` where another one merged it.
+    let untold: Vec<&&Field> = valued
+        .iter()
+        .filter(|field| key_text(&field.key).ends_with(" by") && has_keys(field))
+        .filter(|field| !field.words.iter().any(|word| piece.has_word(word)))
+        .copied()
+        .collect();
     let has_its_key = |word: &Word| {
         let mut own = valued
             .iter()
@@ -240,9 +247,13 @@ pub(super) fn are_values_of_keys(
             .peekable();
         let is_by = word.glue.role.as_deref() == Some("by");
         let is_free = |field: &&&Field| {
-            let is_of_other = field.kind == FieldKind::List && is_listed;
+            let is_of_other = field.kind == FieldKind::List && says_key;
             let is_deed = is_by && key_text(&field.key).ends_with(" by");
-            has_keys(field) || !(is_of_other || is_deed)
+            let is_somebody = || {
+                let mut untold = untold.iter();
+                !is_name(field) && untold.any(|deed| !deed.keys.contains(&word.stem))
+            };
+            has_keys(field) || !(is_of_other || is_deed || is_somebody())
         };
         own.peek().is_none() || own.any(is_free)
     };

@@ -2,7 +2,7 @@
 
 use super::data::is_function_word;
 use super::facts::{Fact, Word, read};
-use super::pieces::{Piece, Pieces, has_verb, pieces};
+use super::pieces::{Piece, Pieces, has_verb, keep_names, pieces};
 use super::proof::{Carried, Proof, Prover, Verdict, quoted, with, worst};
 use super::records::ByRecord;
 use super::text::pattern;
@@ -90,17 +90,27 @@ impl Prover<'_> {
             .pairs
             .iter()
             .map(|pair| pieces(pair, language, names).whole);
+        let mut items: Vec<Piece> = items.collect();
+        keep_names(&mut items);
         let taken = Pieces {
             whole: Piece::default(),
-            items: items.collect(),
+            items,
         };
         let items = with(self.with_names(taken), &above).items;
         let naming = |text: &str| !self.sources.namings(text).is_empty();
         let is_named = !above.words.is_empty()
             || !above.facts.is_empty()
             || pairs.pairs.iter().all(|pair| naming(pair));
+        let said: Vec<&str> = pairs
+            .pairs
+            .iter()
+            .chain([&pairs.lead])
+            .flat_map(|text| self.sources.namings(text))
+            .collect();
+        let named = self.sources.named(&said);
         let has_all = |idx: &usize| {
-            !self.sources.records[*idx].is_stale
+            (named.is_empty() || named.contains(idx))
+                && !self.sources.records[*idx].is_stale
                 && items
                     .iter()
                     .all(|item| matches!(self.by_record(item, *idx), ByRecord::Supported(_)))
@@ -109,12 +119,6 @@ impl Prover<'_> {
             let shown = quoted(&pairs.pairs.join(", "));
             return Proof::new(Supported, shown).of(Some(self.sources.records[idx].event));
         }
-        let said: Vec<&str> = pairs
-            .pairs
-            .iter()
-            .chain([&pairs.lead])
-            .flat_map(|text| self.sources.namings(text))
-            .collect();
         let proofs = items.iter().map(|item| self.prove_part(item, &said, false));
         let worst = worst(&proofs.collect::<Vec<Proof>>());
         let is_in_record = |item: &Piece| {

@@ -121,7 +121,7 @@ pub(super) fn pieces(text: &str, language: Option<Language>, names: bool) -> Pie
         .into_iter()
         .find(several);
     let groups = match kind.is_none() && language == Some(Language::English) {
-        true => name_groups(&said.words, &text),
+        true => name_groups(&said, &text),
         false => Vec::new(),
     };
     let cuts = cuts(&text, &said, kind, &groups);
@@ -152,6 +152,10 @@ fn cuts(text: &str, said: &Said, kind: Option<Rival>, groups: &[(i64, i64)]) -> 
         let found = pattern.find_iter(between).last()?;
         Some(place(start + found.start()))
     };
+    let is_named = |at: i64| {
+        let mut words = said.words.iter();
+        words.any(|word| word.at == at && word.is_capital)
+    };
     let mut cuts = Vec::new();
     if groups.len() > 1 {
         for pair in groups.windows(2) {
@@ -166,7 +170,17 @@ fn cuts(text: &str, said: &Said, kind: Option<Rival>, groups: &[(i64, i64)]) -> 
             .collect();
         for pair in rivals.windows(2) {
             let (from, to) = (pair[0].at + place(pair[0].text.len()) - 1, pair[1].at + 2);
-            let at = last(&STRONG, from, to).or_else(|| last(&WEAK, from, to));
+            // What begins with a name is of that.
+            let begins = || {
+                let (start, between) = part(text, from, to);
+                let ends = STRONG.find_iter(between);
+                let ends = ends.filter(|end| !end.as_str().contains('('));
+                let named = ends.filter(|end| is_named(place(start + end.end())));
+                named.last().map(|end| place(start + end.start()))
+            };
+            let at = begins()
+                .or_else(|| last(&STRONG, from, to))
+                .or_else(|| last(&WEAK, from, to));
             cuts.extend(at.filter(|at| *at >= pair[0].at).map(|at| at + 1));
         }
         let mut more = Vec::new();
@@ -306,11 +320,11 @@ fn items(
             n_denials += next.n_denials - next.n_denials_before;
         }
         let facts = facts.into_iter().cloned().collect();
-        let words = words.into_iter().cloned();
+        let words = words.into_iter().cloned().collect();
         let item = Piece::new(
             zone.text,
             facts,
-            words.collect(),
+            words,
             n_denials % 2 == 1,
             said.roles.clone(),
         );
@@ -319,21 +333,56 @@ fn items(
             ..item
         });
     }
+    if kind.is_some() {
+        keep_names(&mut items);
+    }
     items
 }
 
-/// Where runs of capital words begin and end; a first word alone is none.
-fn name_groups(words: &[Word], text: &str) -> Vec<(i64, i64)> {
-    let mut groups: Vec<(i64, i64)> = Vec::new();
-    for word in words.iter().filter(|word| word.is_capital) {
-        let end = word.at + place(word.lower.len());
-        match groups.last_mut() {
-            Some(last) if part(text, last.1, word.at).1.trim().is_empty() => last.1 = end,
-            _ => groups.push((word.at, end)),
+/// An item without a name is of what the one before it names: `The parcel of Ada weighs 7 kg and contains 3 books.`
+pub(super) fn keep_names(items: &mut [Piece]) {
+    let mut names: Vec<Word> = Vec::new();
+    for item in items {
+        match item.words.iter().any(|word| word.is_capital) {
+            true => {
+                let named = item.words.iter();
+                let named = named.filter(|word| word.is_capital && word.at > 0);
+                names = named.map(Word::carried).collect();
+            }
+            false => drop(item.words.splice(0..0, names.iter().cloned())),
         }
     }
-    groups.retain(|(start, end)| *start > 0 || part(text, *start, *end).1.contains(' '));
-    groups
+}
+
+/// Where identifiers, and runs of capital words, begin and end. A first word alone is a name only before another one:
+/// `Nova and Pixel are in stock`.
+fn name_groups(said: &Said, text: &str) -> Vec<(i64, i64)> {
+    let words = said.words.iter().filter(|word| word.is_capital);
+    let words = words.map(|word| (word.at, word.at + place(word.lower.len())));
+    let ids = said.facts.iter().filter(|fact| fact.is_id());
+    let ids = ids.map(|fact| (fact.at, fact.at + place(fact.text.len())));
+    let mut all: Vec<(i64, i64)> = words.chain(ids).collect();
+    all.sort_unstable();
+    let mut groups: Vec<(i64, i64)> = Vec::new();
+    for (start, end) in all {
+        match groups.last_mut() {
+            Some(last) if part(text, last.1, start).1.trim().is_empty() => last.1 = end,
+            _ => groups.push((start, end)),
+        }
+    }
+    let between = |at: usize| {
+        let (_, between) = part(text, groups[at].1, groups.get(at + 1)?.0);
+        between.split_whitespace().next()
+    };
+    let is_joined = |at: usize| matches!(between(at), Some("," | "and" | "or"));
+    let is_name = |at: &usize| {
+        let (start, end) = groups[*at];
+        start > 0 || part(text, start, end).1.contains(' ') || is_joined(*at)
+    };
+    (0..groups.len())
+        .filter(is_name)
+        .map(|at| groups[at])
+        .collect()
 }
 
 /// The parts of a clause between commas and *and*.

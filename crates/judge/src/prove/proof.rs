@@ -14,7 +14,9 @@ use super::pieces::{Piece, Pieces, has_verb, pieces};
 use super::records::ByRecord;
 use super::same::{Same, same};
 use super::sources::{Field, Passage, Sources, stems};
-use super::text::{Language, clauses, fold, is_title, language as text_language, pattern};
+use super::text::{
+    Language, UNKNOWN_SIGN, clauses, fold, is_title, language as text_language, pattern,
+};
 use cuecard_source::value::cut;
 
 /// What is known of a claim.
@@ -136,7 +138,7 @@ impl Prover<'_> {
         let invented: Vec<Proof> = whole
             .facts
             .iter()
-            .filter_map(|fact| match invented(fact, &whole.facts, self.sources) {
+            .filter_map(|fact| match invented(fact, &whole, self.sources) {
                 Some(proof) if proof.is(Refuted) && is_below(&fact) => Some(Proof::new(
                     Unproven,
                     format!("{} is only the number of items below", fact.text),
@@ -432,7 +434,8 @@ impl Prover<'_> {
             .flat_map(|name| stems(name, self.language()))
             .collect();
         let is_own = |word: &Word| word.at >= 0 && names.contains(&word.stem);
-        (piece.is_denied || AS_WELL.is_match(&piece.text))
+        let has_sign = || AS_WELL.is_match(&piece.text) || piece.text.contains(UNKNOWN_SIGN);
+        (piece.is_denied || has_sign())
             && !named.is_empty()
             && piece.words.iter().all(is_own)
             && piece
@@ -518,10 +521,9 @@ impl Prover<'_> {
             let own = passage.piece.facts.iter().chain(&passage.header.facts);
             own.chain(around.iter().flat_map(|field| &field.facts))
         };
-        let missing_facts = piece
-            .facts
-            .iter()
-            .filter(|fact| !has(fact, facts(), &has_stem, &passage.piece.text));
+        let missing_facts = piece.facts.iter().filter(|fact| {
+            !has(fact, facts(), &has_stem, &passage.piece.text) || is_count(fact, piece, passage)
+        });
         let missing_facts: Vec<String> = missing_facts.map(|fact| fact.text.clone()).collect();
         let (mut missing, n_flips) = lacking(&piece.words, &has_stem, self.language());
         missing.extend(words_of_title(piece, passage));
@@ -560,6 +562,17 @@ impl Prover<'_> {
             _ => found.other_order = Some(place()),
         }
     }
+}
+
+/// Whether a number counts what a passage stands under: `3 matches`, and no `score: 3-1` of one of the matches.
+fn is_count(fact: &Fact, piece: &Piece, passage: &Passage) -> bool {
+    let mut behind = piece.words.iter().filter(|word| word.at > fact.at);
+    let is_bare = fact.number().is_some() && fact.unit.is_none() && fact.at >= 0;
+    is_bare
+        && behind.next().is_some_and(|noun| {
+            let is_header = passage.header.words.contains(&noun.stem);
+            noun.lower.ends_with('s') && is_header && !passage.piece.has_word(&noun.stem)
+        })
 }
 
 /// Whether a piece says of several what they are: `They are active`.

@@ -46,7 +46,8 @@ impl Prover<'_> {
         // Most records lack a fact of the claim, and are no more than near it.
         let lacks = |fact: &&Fact| {
             let is_looked_up = !fact.is_name() && !matches!(fact.value, Value::Quote(_));
-            let of_fields = fields.iter().flat_map(|field| &field.facts);
+            let of_fields = fields.iter();
+            let of_fields = of_fields.flat_map(|field| field.facts.iter().chain(&field.key_facts));
             is_looked_up && !fact.is_in(record.header.facts.iter().chain(of_fields))
         };
         let missing: Vec<String> = piece
@@ -166,10 +167,11 @@ impl Prover<'_> {
         for field in fields {
             let is_said = match field.kind {
                 FieldKind::Falsy => false,
-                FieldKind::True => field
-                    .keys
-                    .iter()
-                    .all(|key| mine.contains(key.as_str()) || in_head(key)),
+                FieldKind::True => {
+                    let mut keys = field.keys.iter();
+                    keys.all(|key| mine.contains(key.as_str()) || in_head(key))
+                        && field.has_key_facts_in(piece)
+                }
                 FieldKind::Text | FieldKind::List if field.facts.is_empty() => {
                     let has = |word: &String| mine.contains(word.as_str());
                     !field.words.is_empty()
@@ -241,17 +243,24 @@ impl Prover<'_> {
                 let told = field.facts.iter();
                 told.filter(|fact| is_told(field, fact))
             });
-            record.header.facts.iter().chain(of_fields)
+            let keyed = fields.iter().filter(|field| field.has_key_in(piece));
+            let of_keys = keyed.flat_map(|field| &field.key_facts);
+            record.header.facts.iter().chain(of_fields).chain(of_keys)
         };
         let text = fields
             .iter()
             .map(|field| field.text.as_str())
             .collect::<Vec<&str>>()
             .join(" ");
+        // `Team has no SSO`
+        let has_name = |stem: &str| {
+            let mut flags = fields.iter().filter(|field| field.kind.is_flag());
+            has_stem(stem) || flags.any(|flag| flag.keys.contains(stem) && flag.has_key_in(piece))
+        };
         let missing_facts = piece
             .facts
             .iter()
-            .filter(|fact| !has(fact, facts(), &has_stem, &text));
+            .filter(|fact| !has(fact, facts(), &has_name, &text));
         let missing_facts = missing_facts.map(|fact| fact.text.clone()).collect();
         let is_miscounted = piece.facts.iter().any(|claim| {
             let mut fields = fields.iter();
@@ -274,12 +283,26 @@ impl Prover<'_> {
         let words = words.iter().filter(|word| !is_covered(word));
         let words: Vec<Word> = words.cloned().collect();
         let (mut missing, _) = lacking(&words, &has_stem, language);
+        // `Jo opened #12` is a deed, and no `state: open`.
+        let is_deed = |word: &&Word| {
+            let of_value = |field: &&&Field| field.words.contains(&word.stem);
+            let has_form = |field: &&Field| {
+                let mut forms = field.value.split(|letter: char| !letter.is_alphanumeric());
+                forms.any(|form| form == word.lower)
+            };
+            let mut values = fields.iter().filter(of_value).peekable();
+            word.lower.ends_with("ed")
+                && !(record.header.words.contains(&word.stem) || keys.contains(word.stem.as_str()))
+                && values.peek().is_some()
+                && !values.any(has_form)
+        };
+        missing.extend(words.iter().filter(is_deed).map(|word| word.lower.clone()));
         let mut used_falsy = Vec::new();
         for field in fields
             .iter()
-            .filter(|field| field.kind == FieldKind::Falsy && !field.keys.is_empty())
+            .filter(|field| field.kind == FieldKind::Falsy && !field.key.is_empty())
         {
-            if field.keys.iter().all(|key| mine.contains(key.as_str())) {
+            if field.has_key_in(piece) {
                 used_falsy.push(*field);
                 missing.retain(|word| !field.keys.contains(&stem(word, language)));
             } else if !missing.is_empty() {
@@ -404,7 +427,14 @@ impl Prover<'_> {
             };
             // `For your 3 cats` counts what the user said.
             let is_said = |fact: &&Fact| fact.is_in(&self.sources.known);
-            if n_hits as f64 != goal && numbers.first().is_some_and(is_said) {
+            // `I found 4 hits for VPN` says what was sought.
+            let is_topic = |word: &Word| matches!(word.glue.role.as_deref(), Some("for" | "für"));
+            let is_sought = length as f64 == goal
+                && wanted.iter().all(|stem| {
+                    let mut words = piece.words.iter();
+                    words.any(|word| word.stem == *stem && is_topic(word))
+                });
+            if n_hits as f64 != goal && (is_sought || numbers.first().is_some_and(is_said)) {
                 return None;
             }
             let told = format!("counted: {n_hits} of {length}");

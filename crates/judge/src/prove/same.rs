@@ -69,14 +69,14 @@ fn same_number(claim: &Fact, source: &Fact, one: f64, other: f64) -> Same {
         {
             return Same::Yes;
         }
-        let is_converted = || {
-            unit != their
-                && (one - other * their.factor / unit.factor).abs()
-                    < 0.500_000_1 * 10_f64.powi(-decimals(&claim.text))
+        let converted = other * their.factor / unit.factor;
+        // 251 km are 156 miles as exactly as one says it; 90 minutes are not 2 hours.
+        let is_rounded = || {
+            const MOST: f64 = 0.01;
+            let written = 0.500_000_1 * 10_f64.powi(-decimals(&claim.text));
+            unit != their && (one - converted).abs() < written.min(MOST * converted.abs())
         };
-        if unit.dimension == their.dimension
-            && (near(claim, one * unit.factor, other * their.factor) || is_converted())
-        {
+        if unit.dimension == their.dimension && (near(claim, one, converted) || is_rounded()) {
             return match (&claim.rate, &source.rate) {
                 (None, _) => Same::Yes,
                 (one, other) if one == other => Same::Yes,

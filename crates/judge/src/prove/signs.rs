@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::data::{OFF, ON};
+use super::data::{OFF, is_sign};
 use super::facts::{Value, Word};
 use super::names::stands_in;
 use super::order::lacking;
@@ -32,10 +32,7 @@ impl FieldKind {
 impl Prover<'_> {
     /// Whether a word says that a flag is on or off, and is no word of a field itself.
     pub(super) fn is_switch(&self, word: &Word, piece: &Piece, fields: &[&Field]) -> bool {
-        let is_said = |field: &&&Field| {
-            let is_flag = field.kind.is_flag() && !field.keys.is_empty();
-            is_flag && field.keys.iter().all(|key| piece.has_word(key))
-        };
+        let is_said = |field: &&&Field| field.kind.is_flag() && field.has_key_in(piece);
         let has_flag = fields.iter().any(|field| is_said(&field));
         let is_known = |stem: &str| {
             let says = |field: &&Field| {
@@ -45,8 +42,7 @@ impl Prover<'_> {
             };
             fields.iter().any(says)
         };
-        let is_one = ON.contains(word.lower.as_str()) || OFF.contains(word.lower.as_str());
-        is_one
+        is_sign(&word.lower)
             && !lacking(std::slice::from_ref(word), &is_known, self.language())
                 .0
                 .is_empty()
@@ -187,6 +183,32 @@ impl Prover<'_> {
         if piece.text.contains(UNKNOWN_SIGN) && denied.keys().any(is_flag) {
             return Signs::Unsure;
         }
+        // `The heating is on` is no lamp's `on`, which stands in a list beside it.
+        let is_own = |at: usize| {
+            let mut own = self.sources.records[record].fields.iter();
+            own.any(|field| std::ptr::eq(field, fields[at]))
+        };
+        let flags: Vec<bool> = denied
+            .keys()
+            .filter(|at| is_flag(at))
+            .map(|at| is_own(*at))
+            .collect();
+        let is_named = || {
+            let mut names = fields.iter().enumerate();
+            names.any(|(at, field)| {
+                let is_said =
+                    !field.words.is_empty() && field.words.iter().all(|word| piece.has_word(word));
+                is_said && is_own(at) && self.sources.names_record(record, field)
+            })
+        };
+        let is_entry = self.sources.records[record].group.last();
+        if is_entry.is_some_and(|last| last == "[]")
+            && flags.contains(&true)
+            && flags.contains(&false)
+            && !is_named()
+        {
+            return Signs::Unsure;
+        }
         let mut signs = Signs::Same;
         for (at, own) in denied {
             let field = fields[at];
@@ -197,11 +219,12 @@ impl Prover<'_> {
                 matches!(fact.value, Value::Quote(_)) && plain(&fact.text) == field.value
             });
             let is_same = (own.len() + flips + theirs).is_multiple_of(2);
-            if is_same || is_quoted || field.kind == FieldKind::List {
+            if is_same || is_quoted {
                 continue;
             }
+            let is_list = field.kind == FieldKind::List;
             let is_whole = || field.words.iter().all(|word| piece.has_word(word));
-            if field.kind.is_flag() || is_keyed[at] || is_whole() {
+            if !is_list && (field.kind.is_flag() || is_keyed[at] || is_whole()) {
                 signs = Signs::Opposed(field);
             } else if matches!(signs, Signs::Same) {
                 signs = Signs::Unsure;
@@ -230,10 +253,9 @@ impl Prover<'_> {
                     let has_stem = |stem: &str| known.contains(stem);
                     let one = std::slice::from_ref(word);
                     let (missing, n_flips) = lacking(one, &has_stem, self.language());
-                    let is_whole = || {
-                        known
-                            .iter()
-                            .all(|known| known == &word.stem || piece.has_word(known))
+                    let is_whole = || match field.kind.is_flag() {
+                        true => field.has_key_in(piece),
+                        false => known.iter().all(|known| piece.has_word(known)),
                     };
                     // `3 rooms in total` are no free ones.
                     let is_key = || {
@@ -256,7 +278,8 @@ impl Prover<'_> {
                     }
                 }
                 Element::Fact(fact) => {
-                    if !field.says(fact) {
+                    let is_of_key = field.kind.is_flag() && fact.is_in(&field.key_facts);
+                    if !is_of_key && !field.says(fact) {
                         continue;
                     }
                     (2, false)

@@ -6,14 +6,14 @@ use std::rc::Rc;
 
 use cuecard_source::value::Json;
 
-use super::data::{SIGN_VALUES, TRUE_VALUES, UNIT_KEYS};
+use super::data::{OFF, SIGN_VALUES, TRUE_VALUES, UNIT_KEYS, is_sign};
 use super::facts::{Fact, Rival, Roles, Said, Word, read};
 use super::keys::{is_naming, is_search, key_text, with_unit};
 use super::names::Names;
 use super::outline::{LineKind, outline};
 use super::pieces::{Piece, piece};
 use super::shapes::{log_entry, opened, without_tables};
-use super::text::{Language, clauses, fold, language, pattern, plain, sentences};
+use super::text::{Language, clauses, fold, language, pattern, place, plain, sentences};
 
 /// So many passages and fields of all results are read.
 const MOST: usize = 20_000;
@@ -87,6 +87,8 @@ pub(super) struct Field {
     pub(super) words: BTreeSet<String>,
     /// The words of the key.
     pub(super) keys: BTreeSet<String>,
+    /// The facts of the key: of `one_click_checkout` the number.
+    pub(super) key_facts: Vec<Fact>,
     /// Whether the key says what is not, or the value that it is not.
     pub(super) is_denied: bool,
     /// What denies the words and facts of the value, by their stems and texts.
@@ -101,6 +103,17 @@ impl Field {
     /// Whether its value says this fact.
     pub(super) fn says(&self, fact: &Fact) -> bool {
         fact.is_in(&self.facts)
+    }
+
+    /// Whether a piece says its whole key, with the numbers in it.
+    pub(super) fn has_key_in(&self, piece: &Piece) -> bool {
+        let has_key = !(self.keys.is_empty() && self.key_facts.is_empty());
+        let has_words = || self.keys.iter().all(|key| piece.has_word(key));
+        has_key && has_words() && self.has_key_facts_in(piece)
+    }
+
+    pub(super) fn has_key_facts_in(&self, piece: &Piece) -> bool {
+        self.key_facts.iter().all(|fact| piece.says(fact))
     }
 }
 
@@ -598,7 +611,8 @@ impl Sources {
         );
         // `no` is Norway, too.
         let is_code = value.is_string() && CODE.is_match(key);
-        let has_unit = said.facts.iter().any(|fact| fact.unit.is_some());
+        let of_value = read(tail, own, false);
+        let has_unit = of_value.facts.iter().any(|fact| fact.unit.is_some());
         let kind = match value {
             // `0 °C` is a value.
             value if is_falsy(value) && !is_code && !has_unit => FieldKind::Falsy,
@@ -614,7 +628,20 @@ impl Sources {
         let is_search_text = matches!(key, "q" | "query" | "search" | "search_term");
         let has_value = matches!(kind, FieldKind::Text | FieldKind::List);
         let has_value = has_value && !is_asked && !is_search_text;
-        let of_value = read(tail, own, false);
+        let mut of_key = read(head, own, false);
+        let mut is_denied = (kind == FieldKind::Falsy) != (of_key.n_denials() % 2 == 1);
+        of_key.facts.retain(|fact| !fact.is_zero());
+        // `alerts_enabled: true` says that alerts are on.
+        let is_switch = |word: &Word| is_sign(&word.lower);
+        let n_switches = of_key.words.iter().filter(|word| is_switch(word)).count();
+        if kind.is_flag() && n_switches < of_key.words.len() + of_key.facts.len() {
+            let off = of_key
+                .words
+                .iter()
+                .filter(|word| OFF.contains(word.lower.as_str()));
+            is_denied ^= off.count() % 2 == 1;
+            of_key.words.retain(|word| !is_switch(word));
+        }
         let is_name = is_naming(key) && value.is_string();
         if is_name {
             self.titles.insert(plain(&written));
@@ -624,8 +651,9 @@ impl Sources {
             value: plain(&written),
             facts: Vec::new(),
             words: BTreeSet::new(),
-            keys: stems(head, own),
-            is_denied: (kind == FieldKind::Falsy) != (read(head, own, false).n_denials() % 2 == 1),
+            keys: of_key.words.into_iter().map(|word| word.stem).collect(),
+            key_facts: of_key.facts,
+            is_denied,
             denials: of_value.denials_of(),
             kind,
             roles: said.roles,
@@ -648,11 +676,9 @@ impl Sources {
             field.is_denied = false;
             field.roles = BTreeMap::new();
         } else if has_value {
-            field.facts = said
-                .facts
-                .into_iter()
-                .filter(|fact| !fact.is_zero())
-                .collect();
+            field.facts = said.facts;
+            let is_of_value = |fact: &Fact| fact.at >= place(head.len()) && !fact.is_zero();
+            field.facts.retain(is_of_value);
             field.items = match value {
                 Json::Array(items) => items
                     .iter()
@@ -703,7 +729,8 @@ impl Sources {
             .iter()
             .flat_map(|passage| passage.piece.facts.iter().chain(&passage.header.facts));
         let records = self.records.iter().flat_map(|record| {
-            let fields = record.fields.iter().flat_map(|field| &field.facts);
+            let fields = record.fields.iter();
+            let fields = fields.flat_map(|field| field.facts.iter().chain(&field.key_facts));
             fields.chain(&record.header.facts)
         });
         passages.chain(records)

@@ -96,12 +96,190 @@ fn what_is_false_is_not_supported() {
             json!({"price_eur_per_month": 12}),
             "The price is 12 EUR per year.",
         ),
+        (json!({"duration_min": 90}), "It takes 2 hours."),
+        (
+            json!("Smoking is not allowed in rooms."),
+            "Is smoking allowed? Yes.",
+        ),
+        (
+            json!("Smoking is not allowed in rooms."),
+            "## Is smoking allowed in rooms?\n\nOf course.",
+        ),
+        (json!({"pool_open": false}), "Q: Is the pool open?\nA: Yes."),
+        (json!({"pool_open": true}), "Is the pool open? No."),
+        (
+            json!({"one_click": true, "two_click": false}),
+            "Two click is on.",
+        ),
+        // What one sentence says of one thing is not said of another.
+        (
+            json!(
+                "The parcel of Gus weighs 60 kg and contains 80 books. The parcel of Ada weighs 7 kg and contains 3 books."
+            ),
+            "The parcel of Gus weighs 60 kg and contains 3 books.",
+        ),
+        (
+            json!("Ann lives in Oslo and works in Malmo."),
+            "Ann lives in Malmo and works in Oslo.",
+        ),
+        (
+            json!([{"hotel": "Krone", "price_eur": 251, "rooms": 21}, {"hotel": "Villa Rosa", "price_eur": 40, "rooms": 18}]),
+            "Krone has 21 rooms and costs €40 – Villa Rosa has 18 rooms and costs €40.",
+        ),
+        (
+            json!([{"place": "Krone", "city": "Ghent", "rooms": 42}, {"place": "Old Mill", "city": "Graz", "rooms": 25}]),
+            "Old Mill has 25 rooms and is in Ghent.",
+        ),
+        (
+            json!([{"name": "Ann", "pulse": 60}, {"name": "Bob", "pulse": 90}]),
+            "Ann is here. The pulse is 90.",
+        ),
+        // A title tells what a text is about, and a line alone what those below it are of.
+        (
+            json!({"title": "Bridge collapse averted", "text": "The old bridge over the river was inspected by two engineers on Monday. It is open."}),
+            "The bridge collapsed on Monday.",
+        ),
+        (
+            json!([{"name": "Ann", "age": 60, "city": "Bonn"}, {"name": "Bob", "age": 90, "city": "Graz"}]),
+            "Ann\nage: 90\ncity: Graz",
+        ),
+        (
+            json!([{"ticket": "T1", "state": "open"}, {"ticket": "T2", "state": "closed"}]),
+            "1. Open\n\n- T2",
+        ),
+        // Who did it is whom the key of the deed names.
+        (
+            json!({"number": 1412, "author": "jo", "state": "merged", "merged_by": "kim"}),
+            "#1412 was merged by jo.",
+        ),
+        (
+            json!({"number": 1412, "author": "jo", "state": "open"}),
+            "jo opened #1412.",
+        ),
+        (
+            json!({"country": "Portugal", "capital": "Lisbon", "neighbours": ["Spain"]}),
+            "The capital of Spain is Lisbon.",
+        ),
+        (
+            json!([{"name": "Ivo", "age": 23, "manager": "Dev"}, {"name": "Dev", "age": 51, "manager": "Ada"}]),
+            "Dev (age: 23, manager: Dev)",
+        ),
+        // What is denied of an entry, of a flag beside a list, and by a picture.
+        (
+            json!({"files": ["main.py", "util.py"]}),
+            "There is no main.py.",
+        ),
+        (
+            json!({"heating": true, "lights": [{"name": "lamp", "on": true}, {"name": "spot", "on": false}]}),
+            "The heating is not on.",
+        ),
+        (
+            json!([{"service": "cache", "enabled": true}, {"service": "mail", "enabled": false}]),
+            "❌ cache",
+        ),
+        (
+            json!({"matches": [{"home": "Falcons", "score": "3-1"}, {"home": "United", "score": "0-0"}]}),
+            "There were three matches.",
+        ),
+        (
+            json!({"high_52w": 102.4, "low_52w": 61.05}),
+            "The 52w low is 102.4.",
+        ),
+        (
+            json!("The Green party voted against it."),
+            "The Green party voted for it.",
+        ),
     ] {
         if worst(result.clone(), answer) == ProofVerdict::Supported {
             wrong.push(format!("{result} {answer}"));
         }
     }
     assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn numbers_in_keys_are_words_of_their_flags() {
+    for (result, answer) in [
+        (
+            json!({"one_click_checkout": false}),
+            "One click checkout is off.",
+        ),
+        (json!({"one_time_code": true}), "The one-time code is on."),
+        (json!({"2fa_enabled": true}), "2FA is enabled."),
+        (
+            json!({"2fa_enabled": false, "alerts_enabled": true}),
+            "Alerts are enabled, and 2FA is not.",
+        ),
+        (json!({"duration_min": 90}), "It takes 1.5 hours."),
+        (json!({"duration_min": 90}), "It takes 1 h 30 min."),
+        (json!({"distance_km": 251}), "The distance is 156 miles."),
+        (json!({"pool_open": false}), "Is the pool open? No."),
+        (
+            json!("The pool is closed in winter."),
+            "Is the pool closed in winter? Yes.",
+        ),
+        (json!({"open_24h": false}), "It is not open 24h."),
+        (json!({"alerts_enabled": true}), "Alerts are on."),
+        (json!({"login_disabled": true}), "Login is off."),
+        (
+            json!({"backup": true, "cache": false}),
+            "Backup is on, cache is off.",
+        ),
+        (
+            json!({"high": 22, "unit": "celsius", "rain_chance": 0.4}),
+            "The high is 22 °C and the rain chance 40 %.",
+        ),
+        (
+            json!({"min_age": 18, "max_age": 65}),
+            "The minimum age is 18 and the maximum age 65.",
+        ),
+        (
+            json!({"plan": "Pro", "price_per_month_gbp": 12}),
+            "The Pro plan has a price of £12 per month.",
+        ),
+        (
+            json!({"drug": "X1", "times_per_day": 2}),
+            "X1: 2 times per day",
+        ),
+        (json!({"region": "North", "q1": 120}), "North: Q1 120"),
+        (
+            json!([{"lamp": "Nova", "dimmable": true}, {"lamp": "Pixel", "dimmable": true}, {"lamp": "Orbit", "dimmable": false}]),
+            "Nova and Pixel are dimmable.",
+        ),
+        (
+            json!([{"plan": "Team", "SSO": false}, {"plan": "Scale", "SSO": true}]),
+            "Team has no SSO.",
+        ),
+        (
+            json!({"tracks": ["Ocean", "Home"]}),
+            "Ocean is one of the tracks.",
+        ),
+    ] {
+        let found = worst(result.clone(), answer);
+        assert_eq!(found, ProofVerdict::Supported, "{result} {answer}");
+    }
+    for (result, answer) in [
+        (
+            json!({"one_click_checkout": false}),
+            "One click checkout is on.",
+        ),
+        (
+            json!({"one_click_checkout": false}),
+            "Two click checkout is off.",
+        ),
+        (json!({"2fa_enabled": true}), "2FA is disabled."),
+        (
+            json!({"items": ["a", "b", "c", "d"]}),
+            "There are three stories.",
+        ),
+        (
+            json!({"items": ["a", "b", "c", "d"]}),
+            "I found three items.",
+        ),
+    ] {
+        let found = worst(result.clone(), answer);
+        assert_eq!(found, ProofVerdict::Refuted, "{result} {answer}");
+    }
 }
 
 #[test]
@@ -134,6 +312,27 @@ fn what_is_true_is_not_refuted() {
         (
             json!({"items": [{"n": 1}, {"n": 2}, {"n": 3}]}),
             "There are three items.",
+        ),
+        (
+            json!({"items": ["a", "b", "c", "d"]}),
+            "I searched the news and picked three stories.",
+        ),
+        (
+            json!("Smoking is not allowed in rooms."),
+            "Is smoking allowed? No.",
+        ),
+        (json!({"duration_min": 90}), "It takes about 2 hours."),
+        (
+            json!({"candidate": "Petit", "votes": 9580, "share": 0.479}),
+            "Petit received 47.9 % of the vote.",
+        ),
+        (
+            json!([{"payee": "Rewe", "amount": -54.2, "currency": "EUR"}, {"payee": "Rewe", "amount": -23.75, "currency": "EUR"}]),
+            "You spent €77.95 at Rewe.",
+        ),
+        (
+            json!({"hits": [{"title": "VPN setup"}, {"title": "VPN errors"}, {"title": "Tokens"}]}),
+            "I found 3 hits for VPN.",
         ),
     ] {
         if worst(result.clone(), answer) == ProofVerdict::Refuted {

@@ -104,7 +104,16 @@ pub(super) fn stem(word: &str, language: Option<Language>) -> String {
     static GERMAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::German));
     let lower = word.to_lowercase();
     match language {
-        Some(Language::English) => ENGLISH.stem(&lower).into_owned(),
+        // As keys have them.
+        Some(Language::English) => match lower.as_str() {
+            "maximum" => "max".to_owned(),
+            "minimum" => "min".to_owned(),
+            "average" => "avg".to_owned(),
+            "temperature" | "temperatures" => "temp".to_owned(),
+            "quantity" => "qty".to_owned(),
+            "memory" => "mem".to_owned(),
+            _ => ENGLISH.stem(&lower).into_owned(),
+        },
         Some(Language::German) => {
             // Keys are written without them: `hoehe`.
             let plain = [("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss")];

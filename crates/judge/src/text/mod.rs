@@ -4,16 +4,17 @@
 mod language;
 mod links;
 mod names;
-mod words;
 
 pub(super) use language::{detect, language_called};
 pub(super) use links::{dois, domains, emails, host_of, normal_url, urls};
 pub(super) use names::attributions;
-pub(super) use words::words;
 
 pub(super) use crate::prove::fold;
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::{Match, Regex};
 
 /// Folded text as it is searched literally: lower case, single spaces, plain double quotes, no emphasis marks.
 pub(super) fn plain(folded: &str) -> String {
@@ -44,6 +45,15 @@ pub(super) fn plain(folded: &str) -> String {
     }
     plain.truncate(plain.trim_end().len());
     plain
+}
+
+/// The words of a folded text: runs of letters and digits, with apostrophes inside them.
+pub(super) fn words(folded: &str) -> impl Iterator<Item = Match<'_>> {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[\p{Alphabetic}\p{N}](?:[\p{Alphabetic}\p{N}\p{M}]|'\p{Alphabetic})*")
+            .expect("a fixed pattern")
+    });
+    WORD.find_iter(folded)
 }
 
 /// Letters and digits alone, in lower case: what is left when everything that may be written in several ways goes.

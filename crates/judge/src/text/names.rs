@@ -85,9 +85,9 @@ fn somebody(name: &str) -> Option<String> {
             || (n_capitals < 2 && is_function_word(&lower))
     };
     let name = name.strip_suffix("'s").unwrap_or(name);
-    let start = words(name).find(|word| !is_nothing(word.text))?.start;
+    let start = words(name).find(|word| !is_nothing(word.as_str()))?.start();
     let name = &name[start..];
-    (!words(name).all(|word| is_nobody(word.text))).then(|| name.to_owned())
+    (!words(name).all(|word| is_nobody(word.as_str()))).then(|| name.to_owned())
 }
 
 fn is_nobody(word: &str) -> bool {
@@ -108,7 +108,9 @@ fn named_in(after: &str) -> Option<String> {
     if let Some(name) = runs.find_map(|run| somebody(run.as_str())) {
         return Some(name);
     }
-    let small = words(after).take(3).map(|word| word.text.to_lowercase());
+    let small = words(after)
+        .take(3)
+        .map(|word| word.as_str().to_lowercase());
     let small = small.filter(|word| !is_function_word(word) && !is_nobody(word));
     let small: Vec<String> = small
         .filter(|word| !word.contains(char::is_numeric))

@@ -23,6 +23,7 @@ pub use replay_bundle::{replay_bundle, schema as replay_bundle_schema};
 use std::borrow::Cow;
 
 use super::Trace;
+use cuecard_source::detect::{SessionAgent, session_agent};
 use cuecard_source::diagnostic::Diagnostic;
 use cuecard_source::json::{changes, without_lone_surrogates};
 use cuecard_source::value::Json;
@@ -39,31 +40,13 @@ pub struct Imported {
     pub tools: Vec<String>,
 }
 
-/// The format of a session of a coding agent, by the first of its lines that has one.
+/// The format of a session of a coding agent.
 pub fn detect_session(source: &SourceFile) -> Option<TranscriptFormat> {
-    let lines = source.text().lines().take(MOST_LINES_TO_DETECT);
-    lines
-        .filter_map(|line| serde_json::from_str::<Json>(line).ok())
-        .find_map(|line| {
-            let has = |keys: &[&str]| keys.iter().any(|key| line.get(key).is_some());
-            let kind = lines::text(&line, "type").unwrap_or_default();
-            let is_codex = has(&["payload", "record_type"])
-                || ["thread.", "turn.", "item."]
-                    .iter()
-                    .any(|start| kind.starts_with(start));
-            match is_codex {
-                true => Some(TranscriptFormat::Codex),
-                false => {
-                    let is_message = matches!(kind, "user" | "assistant") && has(&["message"]);
-                    (is_message || has(&["sessionId", "session_id", "parentUuid"]))
-                        .then_some(TranscriptFormat::ClaudeCode)
-                }
-            }
-        })
+    Some(match session_agent(source)? {
+        SessionAgent::ClaudeCode => TranscriptFormat::ClaudeCode,
+        SessionAgent::Codex => TranscriptFormat::Codex,
+    })
 }
-
-/// How many lines are looked at to tell one format from another.
-const MOST_LINES_TO_DETECT: usize = 100;
 
 /// The format of a run that another program recorded, by what its content looks like.
 pub fn detect(source: &SourceFile) -> Option<TranscriptFormat> {

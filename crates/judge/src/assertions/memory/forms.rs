@@ -168,7 +168,7 @@ fn forms(fact: &str, output: &str) -> Vec<Result<String, Option<String>>> {
         test(holds, form, &format!("{seen} {thing}, expected {form}"));
     }
     for word in words(fact) {
-        let Some(wanted) = language_called(word.text) else {
+        let Some(wanted) = language_called(word.as_str()) else {
             continue;
         };
         forms.push(match detect(output) {
