@@ -281,7 +281,7 @@ fn files_that_name_each_other_end() {
     for (message, expected) in messages.iter().zip([
         "line 1: not valid JSON",
         "this is a test case, not a tool-call scenario",
-        "`inner` can't be read as a trace: reading failed",
+        "`inner` can't be read: it is not a file",
         "`link` can't be read: too many levels of symbolic links",
     ]) {
         assert!(message.contains(expected), "{message}");

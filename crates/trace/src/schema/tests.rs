@@ -16,7 +16,7 @@ fn full_events() -> Vec<Json> {
         "step": 1, "id": "s", "tool": "t", "description": "d", "status": "tolerated", "duration_ms": 1.5,
         "attempts": [{"attempt": 1, "started_ms": 0.5, "duration_ms": 1.0, "error": "e"}],
         "error": {"code": "C", "error_type": "timeout", "message": "m", "notes": ["n"], "help": "h"},
-        "skipped_by": "c", "healed": "h", "outputs": {"a": 1}, "restored": "done",
+        "skipped_by": "c", "group": "g", "healed": "h", "outputs": {"a": 1}, "restored": "done",
         "element": 0, "elements": 1,
     });
     let call =
