@@ -76,11 +76,20 @@ async fn read_together(
 ) {
     while let Some(first) = passing.recv().await {
         tokio::time::sleep(TOGETHER).await;
-        let mut next = Some(first);
-        while let Some(Passed { at, n_bytes, read }) = next {
-            lock(&tap).read_at(at, read);
-            n_waiting.fetch_sub(n_bytes, Ordering::Relaxed);
-            next = passing.try_recv().ok();
+        let mut together = vec![first];
+        while let Ok(next) = passing.try_recv() {
+            together.push(next);
+        }
+        let (tap, n_waiting) = (tap.clone(), Arc::clone(&n_waiting));
+        let reading = move || {
+            for Passed { at, n_bytes, read } in together {
+                lock(&tap).read_at(at, read);
+                n_waiting.fetch_sub(n_bytes, Ordering::Relaxed);
+            }
+        };
+        // Nothing waits for the files meanwhile. It fails only if the tap does, whose recording ends with that.
+        if tokio::task::spawn_blocking(reading).await.is_err() {
+            return;
         }
     }
 }
