@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use cuecard_source::value::{REDACTED, Redactor, as_text, cut, key_of};
 use cuecard_tool_call::format::OPEN_QUESTION;
@@ -25,6 +26,9 @@ use crate::{Recording, Scenario, Step};
 /// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
 const MOST_DIFFERENCES: usize = 2_000;
 const LONGEST_DIFFERENCE: usize = 2_000;
+
+/// Times of calls are not told more exactly.
+const AT_ONCE: Duration = Duration::from_millis(2);
 
 /// The parameter whose text is a command.
 const COMMAND: &str = "command";
@@ -353,8 +357,9 @@ impl<'c, 'r> Builder<'c, 'r> {
                 }
                 let members = members.iter().map(|(key, value)| {
                     let other = other.and_then(|other| other.get(key));
+                    let written_key = self.member_key(key);
                     let written = self.value(key_of(members, key), value, other);
-                    (crate::scenario::verbatim_text(key), written)
+                    (written_key, written)
                 });
                 members.collect::<Map<String, Value>>().into()
             }
@@ -393,6 +398,26 @@ impl<'c, 'r> Builder<'c, 'r> {
                 value.clone()
             }
         }
+    }
+
+    /// The template of a key inside of a parameter, which may be a value too: an id, or a secret.
+    fn member_key(&mut self, key: &str) -> String {
+        let value = Value::from(key);
+        let is_given = self.prompt.mentions(&value) == Mention::Literal;
+        let name = match weight(&value) {
+            _ if self.redactor.secrets().iter().any(|secret| secret == key) => {
+                Some(self.secret(&value))
+            }
+            Weight::Strong => match self.copy(&value, None) {
+                Some(source) => Some(self.output(source)),
+                None => is_given.then(|| self.variable(&value, None)),
+            },
+            _ => None,
+        };
+        name.map_or_else(
+            || crate::scenario::verbatim_text(key),
+            |name| reference(&name),
+        )
     }
 
     /// What a whole value is: an output, a variable, or nothing that can be told.
@@ -489,9 +514,11 @@ impl<'c, 'r> Builder<'c, 'r> {
         // Of what had come before the user said it, the user repeats it.
         let n_seen = self.prompt.calls_before(value);
         if is_given && n_seen == 0 {
+            self.ask_of_coincidence(value);
             return None;
         }
         let mut sources = self.index.sources(value, (self.step, self.converts));
+        sources.retain(|source| self.had_come(source.step));
         if is_given {
             sources.retain(|source| self.calls[source.step].number <= n_seen);
         }
@@ -501,7 +528,13 @@ impl<'c, 'r> Builder<'c, 'r> {
         }
         let shown = cut(&as_text(value), 60).into_owned();
         let key = self.key.clone();
-        let Some(first) = sources.first().map(|source| source.step) else {
+        let is_namesake =
+            |source: &Source| source.regex.is_none() && is_namesake(&key, &source.path.name);
+        let is_named = sources.iter().any(is_namesake);
+        if is_named {
+            sources.retain(is_namesake);
+        }
+        let Some(source) = sources.first().cloned() else {
             if was_read && weight(value) == Weight::Strong {
                 let id = "the first recording";
                 let text =
@@ -512,14 +545,6 @@ impl<'c, 'r> Builder<'c, 'r> {
             }
             return None;
         };
-        sources.retain(|source| source.step == first);
-        let is_namesake =
-            |source: &Source| source.regex.is_none() && is_namesake(&key, &source.path.name);
-        let is_named = sources.iter().any(is_namesake);
-        if is_named {
-            sources.retain(is_namesake);
-        }
-        let source = sources.first()?.clone();
         let proof = match differs {
             true if is_named || sources.len() == 1 || weight(value) == Weight::Strong => {
                 Proof::Enough
@@ -527,18 +552,28 @@ impl<'c, 'r> Builder<'c, 'r> {
             true => Proof::Nothing,
             false => proof(value, &key, &source.path.name, is_named),
         };
-        let (id, path) = (self.ids[first].clone(), source.path.to_string());
+        let (id, path) = (self.ids[source.step].clone(), source.path.to_string());
         match proof {
             Proof::Enough => {
-                let twin = sources.get(1).map(|twin| twin.path.to_string());
-                let twin = twin.filter(|twin| twin.len() == path.len() && other.is_none());
+                // Two recordings show that it is the same in two places that are called so, unless it is worth little.
+                let twin = sources[1..].iter().find(|twin| match other {
+                    None if twin.step == source.step => twin.path.to_string().len() == path.len(),
+                    None => {
+                        !(self.is_repeated([source.step, twin.step]) && twin.path == source.path)
+                    }
+                    Some(_) => twin.step != source.step && !is_named,
+                });
+                let twin = twin.map(|twin| (self.ids[twin.step].clone(), twin.path.to_string()));
                 // Two recordings that take a later one may go through all of them.
-                let place = source.place(&self.calls[first].value);
+                let place = source.place(&self.calls[source.step].value);
                 let place = place.filter(|(place, _)| other.is_none() || *place > 1);
                 let doubt = match (twin, place) {
-                    (Some(twin), _) => {
-                        format!("is in `{id}` as `{path}` and as `{twin}`: the first was taken")
+                    (Some((twin, other)), _) if twin == id => {
+                        format!("is in `{id}` as `{path}` and as `{other}`: the first was taken")
                     }
+                    (Some((twin, other)), _) => format!(
+                        "is in `{id}` as `{path}` and in `{twin}` as `{other}`: the first was taken"
+                    ),
                     (None, Some((_, place))) => format!(
                         "was copied from {place} in the result of `{id}`: will it stand there again?"
                     ),
@@ -559,6 +594,53 @@ impl<'c, 'r> Builder<'c, 'r> {
                 );
                 None
             }
+        }
+    }
+
+    /// Whether two steps are the same call.
+    fn is_repeated(&self, steps: [usize; 2]) -> bool {
+        let [one, other] = steps.map(|step| self.calls[step].call);
+        (&one.server, &one.tool, &one.arguments) == (&other.server, &other.tool, &other.arguments)
+    }
+
+    /// Whether the result of a step had come when this one was called.
+    fn had_come(&self, step: usize) -> bool {
+        let call = self.calls[step].call;
+        let end = call
+            .started
+            .zip(call.duration)
+            .map(|(start, took)| start + took);
+        let began = self.calls[self.step].call.started;
+        end.zip(began)
+            .is_none_or(|(end, began)| end <= began + AT_ONCE)
+    }
+
+    /// Asks of a number that the user said, and that a result calls as this parameter is called.
+    fn ask_of_coincidence(&mut self, value: &Value) {
+        let is_number = value.is_number()
+            || value
+                .as_str()
+                .is_some_and(|text| text.parse::<u64>().is_ok());
+        if !is_number {
+            return;
+        }
+        let sources = self.index.sources(value, (self.step, self.converts));
+        let named = |source: &&Source| {
+            source.regex.is_none()
+                && !source.path.name.is_empty()
+                && is_namesake(&self.key, &source.path.name)
+        };
+        if let Some(source) = sources.iter().find(named) {
+            let (id, path, shown) = (
+                self.ids[source.step].clone(),
+                source.path.to_string(),
+                as_text(value).into_owned(),
+            );
+            let text = format!(
+                "`{}` is `{shown}`, which the prompt has and `{path}` of `{id}` was too: the prompt's was taken",
+                self.key
+            );
+            self.ask_about([&shown, &id, &path], text);
         }
     }
 

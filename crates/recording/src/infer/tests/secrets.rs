@@ -87,6 +87,10 @@ fn parts_of_an_object_with_secrets_are_variables() {
             json!({"data": {"k": "{{K_SECRET}}"}}),
         ),
         (json!({"n": 12}), json!({"n": 12})),
+        (
+            json!({"[redacted-00000001]": {"n": 1}}),
+            json!({"{{SECRET}}": {"n": 1}}),
+        ),
     ] {
         let calls = vec![call("t", json!({ "secret": secret }), json!("ok"))];
         let inferred = of_one(&recording("Go", calls));
@@ -329,6 +333,20 @@ fn what_stands_around_a_secret_tells_it() {
         "docker login -u bot -p X reg.example",
         "twine upload -u __token__ -p X dist/a",
         "redis-cli -h h -a X ping",
+        "keytool -list -keystore k.jks -storepass X",
+        "keytool -genkey -keypass 'X' -alias a",
+        "openssl enc -aes-256-cbc -k X -in f",
+        "7z a -pX a.7z f",
+        "sqlcmd -U sa -P X",
+        "ipmitool -U a -P X lan",
+        "ssh-keygen -N X -f k",
+        "useradd -p X ann",
+        "az keyvault secret set --name x --value X",
+        "aws secretsmanager create-secret --name x --secret-string X",
+        "psql -c \"ALTER USER ann WITH PASSWORD 'X'\"",
+        "mysql -e \"CREATE USER a IDENTIFIED BY 'X'\"",
+        "kubectl create secret generic x --from-literal=k=X",
+        "cat > ~/.pgpass <<E\nh:5432:db:ann:X\nE",
         "zip -P X a.zip a",
         "ldapsearch -D cn=bot -w X -b dc=x",
         "smbclient //h/s -U bot%X -c ls",
