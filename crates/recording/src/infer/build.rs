@@ -283,8 +283,12 @@ impl<'c, 'r> Builder<'c, 'r> {
                 true => value.clone(),
                 false => self.value(key_of(&arguments, key), value, other),
             };
-            step.params
-                .insert(crate::scenario::verbatim_text(key), written);
+            let is_secret = self.is_known_secret(key);
+            let written_key = match is_secret {
+                true => reference(&self.secret(&Value::from(key.as_str()))),
+                false => crate::scenario::verbatim_text(key),
+            };
+            step.params.insert(written_key, written);
         }
         (self.enumerated, self.converts) = (false, false);
         if let Some(others) = &others {
@@ -403,21 +407,27 @@ impl<'c, 'r> Builder<'c, 'r> {
     /// The template of a key inside of a parameter, which may be a value too: an id, or a secret.
     fn member_key(&mut self, key: &str) -> String {
         let value = Value::from(key);
-        let is_given = self.prompt.mentions(&value) == Mention::Literal;
-        let name = match weight(&value) {
-            _ if self.redactor.secrets().iter().any(|secret| secret == key) => {
-                Some(self.secret(&value))
-            }
-            Weight::Strong => match self.copy(&value, None) {
-                Some(source) => Some(self.output(source)),
-                None => is_given.then(|| self.variable(&value, None)),
-            },
-            _ => None,
+        let is_name = key
+            .chars()
+            .all(|letter| letter.is_alphabetic() || "_- .".contains(letter));
+        let name = if self.is_known_secret(key) {
+            Some(self.secret(&value))
+        } else if is_name || weight(&value) < Weight::Strong {
+            None
+        } else if let Some(source) = self.copy(&value, None) {
+            Some(self.output(source))
+        } else {
+            let is_given = self.prompt.mentions(&value) == Mention::Literal;
+            is_given.then(|| self.variable(&value, None))
         };
         name.map_or_else(
             || crate::scenario::verbatim_text(key),
             |name| reference(&name),
         )
+    }
+
+    fn is_known_secret(&self, text: &str) -> bool {
+        self.redactor.secrets().iter().any(|secret| secret == text)
     }
 
     /// What a whole value is: an output, a variable, or nothing that can be told.

@@ -14,7 +14,7 @@ use super::tap::{Tap, lock};
 /// that it belongs to.
 const TOGETHER: Duration = Duration::from_millis(2);
 /// How many bytes pass before more of them wait for the tap.
-const MOST_WAITING: usize = 32 << 20;
+const MOST_WAITING: usize = 4 << 20;
 
 /// The queue in front of a tap. Clones are the same one.
 #[derive(Clone, Debug)]
