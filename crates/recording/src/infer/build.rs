@@ -17,7 +17,9 @@ use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_s
 use super::spellings::{Index, MOST_SPELLINGS, Origin};
 use super::texts::word_by_word;
 use super::tidy::{Kept, Tidy, ToolKey, tidy, tool_of};
-use super::values::{Proof, Source, Weight, is_namesake, is_telling, may_name, proof, weight};
+use super::values::{
+    Proof, Source, Weight, is_namesake, is_plain_name, is_telling, may_name, proof, weight,
+};
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
 use crate::scenario::{Names, tool_name};
@@ -29,6 +31,9 @@ const LONGEST_DIFFERENCE: usize = 2_000;
 
 /// Times of calls are not told more exactly.
 const AT_ONCE: Duration = Duration::from_millis(2);
+
+/// How what was taken out of a recording begins.
+const MARK: &str = "[redacted";
 
 /// The parameter whose text is a command.
 const COMMAND: &str = "command";
@@ -97,6 +102,7 @@ pub(super) fn build(
         has_second: second.is_some(),
         partners: &partners,
         index: Index::default(),
+        second_index: Index::default(),
         scenario: Scenario::new(name),
         names: ids,
         variables: HashMap::new(),
@@ -157,6 +163,8 @@ pub(super) struct Builder<'c, 'r> {
     pub(super) known: Vec<Difference>,
     second_prompt: Option<Prompt>,
     pub(super) index: Index,
+    /// What the second recording read.
+    pub(super) second_index: Index,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
@@ -344,6 +352,10 @@ impl<'c, 'r> Builder<'c, 'r> {
         ] {
             self.index.add(origin, value);
         }
+        if let Some(partner) = partner {
+            self.second_index
+                .add(Origin::Result(self.step), &partner.value);
+        }
         self.scenario.steps.push(step);
     }
 
@@ -407,12 +419,9 @@ impl<'c, 'r> Builder<'c, 'r> {
     /// The template of a key inside of a parameter, which may be a value too: an id, or a secret.
     fn member_key(&mut self, key: &str) -> String {
         let value = Value::from(key);
-        let is_name = key
-            .chars()
-            .all(|letter| letter.is_alphabetic() || "_- .".contains(letter));
         let name = if self.is_known_secret(key) {
             Some(self.secret(&value))
-        } else if is_name || weight(&value) < Weight::Strong {
+        } else if is_plain_name(key) || weight(&value) < Weight::Strong {
             None
         } else if let Some(source) = self.copy(&value, None) {
             Some(self.output(source))
@@ -764,10 +773,13 @@ impl<'c, 'r> Builder<'c, 'r> {
             let partner = self.partners[idx].as_ref();
             let checks =
                 shape::proposals(&self.calls[idx].value, partner.map(|other| &other.value));
-            proposals.extend(checks.into_iter().map(|check| Note {
+            let checks = checks.into_iter().map(|check| check.to_string());
+            // What can't be written can't be checked.
+            let checks = checks.filter(|text| !self.masker.finds(text) && !text.contains(MARK));
+            proposals.extend(checks.map(|text| Note {
                 step: Some(idx + 1),
                 tool: step.tool.clone(),
-                text: check.to_string(),
+                text,
                 ..Note::default()
             }));
         }

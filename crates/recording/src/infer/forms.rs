@@ -30,6 +30,8 @@ const FORMS: &[&str] = &[
     r#"\blogin\s+\S+\s+password\s+([^\s"'$<>]+)"#,
     r"<(?P<name>[A-Za-z_.-]+)>([^<>\s$]+)</",
     r"\bpass:WORD",
+    r"\b(?:lftp\s[^\n|;&]*-u\s*[^\s,]+,|xfreerdp\s[^\n|;&]*/p:|(?:nmcli|mysqladmin)\s[^\n|;&]*\spassword\s+)WORD",
+    r"\bsqlplus\s+(?:-\S+\s+)*[^\s/]+/([^\s@$]+)@",
     // In SQL, in the options of Kubernetes, and in `.pgpass`.
     r"\b(?i:password|identified\s+by)\s+'([^'$]+)'",
     r"\bsecret\b[^\n|;&]*\s--from-literal[=\s]+[^\s=]+=WORD",
@@ -59,6 +61,7 @@ const PROGRAMS: &[(&str, &str)] = &[
         "--value",
     ),
     (r"ldap\w+", "-w"),
+    (r"snmp\w+", "-A|-X"),
     (r"(?:gh|glab)\s+(?:secret|variable)\s+set", "-b|--body"),
 ];
 
@@ -82,7 +85,7 @@ const KEYS: &[&str] = &["pass", "pin", "otp", "pw"];
 const LABELS: &[&str] = &["field", "input", "locator", "placeholder"];
 
 /// Calls `visit` with the secrets in arguments.
-pub(super) fn each_secret(value: &Value, visit: &mut impl FnMut(String)) {
+pub(crate) fn each_secret(value: &Value, visit: &mut impl FnMut(String)) {
     let mut take = |value: &Value| {
         let text = as_text(value);
         if text.chars().count() >= SHORTEST_SECRET && !text.contains(char::is_whitespace) {

@@ -419,3 +419,25 @@ fn what_is_typed_into_a_field_for_a_password_is_not_written() {
     let variables = json!(scenario.scenario.variables);
     assert_eq!(variables, json!({"PASSWORD": ""}));
 }
+
+#[test]
+fn what_a_command_gives_to_a_program_as_its_password_is_not_written() {
+    let folder = TempDir::new().expect("a folder");
+    let files = files(&folder, false);
+    let tap = Session::new(&files, Vec::new(), &[]).tap("peer", true);
+    let commands = [
+        "docker login -u bot -p correcthorse9 reg.example",
+        "echo correcthorse9 | sudo -S ls",
+        "redis-cli -a correcthorse9 ping",
+    ];
+    for (id, command) in commands.into_iter().enumerate() {
+        let params = json!({"name": "shell", "arguments": {"command": command}});
+        client(
+            &tap,
+            &json!({"id": id, "method": "tools/call", "params": params}),
+        );
+        server(&tap, &answer(id));
+    }
+    let text = fs::read_to_string(&files.cassette).expect("it is there");
+    assert!(!text.contains("correcthorse9"), "{text}");
+}
