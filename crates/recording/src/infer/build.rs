@@ -42,6 +42,9 @@ const COMMAND: &str = "command";
 const NO_PROMPT: &str = "the recording holds no prompt, so only secrets are variables: infer it with a second recording \
     that has other values, or write `{{NAME}}` and its default under `variables`";
 
+/// Why two recordings have none.
+const NO_DIFFERENCE: &str = "the recordings pass the same values, so only secrets are variables: record the task again with other ones";
+
 pub(super) fn build(
     recording: &Recording,
     second: Option<&Recording>,
@@ -794,13 +797,17 @@ impl<'c, 'r> Builder<'c, 'r> {
             note.text = self.without_secrets(&note.text);
         }
         let tells_given = self.has_second || !self.recording.prompts.is_empty();
-        let hint = (!tells_given).then(|| NO_PROMPT.to_owned());
+        let all_secret = self.scenario.variables.values().all(|value| value == "");
+        let hint = match tells_given {
+            false => Some(NO_PROMPT),
+            true => (self.has_second && all_secret).then_some(NO_DIFFERENCE),
+        };
         Ok(Inferred {
             scenario: self.scenario,
             questions,
             proposals,
             left_out,
-            hints: hint.into_iter().collect(),
+            hints: hint.into_iter().map(str::to_owned).collect(),
         })
     }
 }
