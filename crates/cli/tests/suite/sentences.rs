@@ -194,7 +194,7 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
 /// stands.
 fn says_too_much(state: &DomState, sentence: &str, counts: &mut Counts) {
     let finder = Finder::new(state, TEST_ID);
-    if finder.read_partially(sentence).is_none() {
+    if !matches!(finder.read_partially(sentence), Some(Ok(_))) {
         return;
     }
     let is_quote = |sign: char| matches!(sign, '\'' | '"' | '“' | '”');
@@ -209,7 +209,7 @@ fn says_too_much(state: &DomState, sentence: &str, counts: &mut Counts) {
         }
         let longer = format!("{} zebra{}", &sentence[..at], &sentence[at..]);
         counts.too_many += 1;
-        if let Some(meant) = finder.read_partially(&longer) {
+        if let Some(Ok(meant)) = finder.read_partially(&longer) {
             let words = meant.step.whole_name.unwrap_or_default();
             counts
                 .wrong

@@ -1,6 +1,6 @@
 //! What a step does, as statements of Playwright.
 
-use super::super::pages::is_whole;
+use super::super::pages::{is_made_by_page, is_whole};
 use super::super::texts::quoted;
 use super::Writer;
 use super::helpers::Helper;
@@ -72,6 +72,12 @@ impl Writer<'_> {
             (ActionKind::Input, Some(InputValue::Flag(false))) => format!("uncheck({alone})"),
             (ActionKind::Input, _) if value == "\"\"" => format!("clear({alone})"),
             (ActionKind::Input, _) => format!("fill({value}{after})"),
+            (ActionKind::Select, _) if is_made_by_page(step) => {
+                let option = format!(
+                    "await {page}.getByRole(\"option\", {{ name: {value}, exact: true }}).click({alone});"
+                );
+                return Some(vec![format!("await {target}.click({alone});"), option]);
+            }
             (ActionKind::Select, _) => format!("selectOption({value}{after})"),
             (ActionKind::Upload, _) => format!("setInputFiles({value}{after})"),
             (ActionKind::Press, _) => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use super::super::pages::{is_in_foreign_inner_frame, is_in_part};
+use super::super::pages::{is_in_foreign_inner_frame, is_in_part, is_made_by_page};
 use super::assertions::returns_true;
 use super::elements::Element;
 use super::retries::{common, on_element, retry};
@@ -100,6 +100,11 @@ impl Writer<'_> {
             (ToolCallServer::ChromeDevtools, ActionKind::RightClick) => {
                 let help = "play it with `cuecard play`, or export it for another server";
                 let why = "the server has no right click";
+                return self.warnings.leave_out(place, step, why, help);
+            }
+            (_, ActionKind::Select) if is_made_by_page(step) => {
+                let why = "the list is no `select`, whose options a call could choose";
+                let help = "click it, and click the option, as two steps";
                 return self.warnings.leave_out(place, step, why, help);
             }
             (_, ActionKind::Drag) => return self.drag(place, step, more),
