@@ -28,7 +28,6 @@ pub use resolve::{Found, NotFound};
 
 use std::ops::Range;
 
-use phrase::in_quotes;
 use sentence::{Sentence, TokenKind};
 
 use super::dom::{NodeId, State};
@@ -248,7 +247,7 @@ impl Finder<'_> {
                 ..
             } => {
                 let mut step = step.clone();
-                step.whole_name = step.whole_name.or(onto.whole_name);
+                step.in_full = step.in_full.or(onto.in_full);
                 let target = *target;
                 Translation::Step { step, target, to }
             }
@@ -377,19 +376,13 @@ impl Finder<'_> {
         } else if intent.pool == Pool::FieldsAndSelects && is_in(Pool::Selects) {
             step.action_type = ActionKind::Select;
         }
-        if is_part && let Some(element) = target.and_then(|id| self.state.element(id)) {
-            step.whole_name = Some(in_quotes(&element.name));
-        }
-        if intent.pool == Pool::OfItem
-            && let Some(id) = target
-            && !self.is_called_whole(phrase)
-        {
-            let whole = self.phrase_of(id).map(|named| self.with_places(&named, id));
-            let whole = whole.and_then(|mut ways| (!ways.is_empty()).then(|| ways.remove(0)));
-            step.whole_name = Some(whole.as_ref().unwrap_or(phrase).to_string());
+        let is_part = is_part || (intent.pool == Pool::OfItem && !self.is_called_whole(phrase));
+        if is_part {
+            let say = self.clearer_sentences(intent, phrase, &elements);
+            step.in_full = Some(say.into_iter().next().unwrap_or_default());
         }
         // What is called so only in part must not do what nobody says.
-        if step.whole_name.is_some()
+        if step.in_full.is_some()
             && let Some(id) = target
             && self.unsaid_danger(&step.description, &step, id).is_some()
         {

@@ -157,7 +157,7 @@ impl Finder<'_> {
         if let [one] = found.as_slice()
             && one.is_clear
         {
-            step.whole_name = Some(one.phrase.to_string());
+            step.in_full = Some(self.said_in_full(&step, one).unwrap_or_default());
             return Some(Ok(Intent {
                 step,
                 phrase: Some(one.phrase.clone()),
@@ -182,6 +182,8 @@ impl Finder<'_> {
     /// A sentence that does the same with one of its candidates, if it means that alone.
     fn said_in_full(&self, step: &IntermediateStep, candidate: &Candidate) -> Option<String> {
         let Candidate { id, phrase, .. } = candidate;
+        let article = if phrase.name.is_empty() { "the " } else { "" };
+        let phrase = format!("{article}{phrase}");
         let value = step.input_value.as_ref().map(|value| match value {
             InputValue::Text(text) => in_quotes(text),
             other => other.to_json().to_string(),
@@ -637,23 +639,14 @@ ul "Posts"
     button "Like"
 "#;
 
-    /// What a sentence means in full, on one line.
+    /// What a sentence means, in full.
     fn means(sentence: &str) -> String {
         let state = page(SHOP);
         let intent = Finder::new(&state, "data-testid").read_partially(sentence);
-        let Some(Ok(Intent { step, .. })) = intent else {
-            return "-".to_owned();
-        };
-        let value = step
-            .input_value
-            .as_ref()
-            .map(|value| value.to_json().to_string());
-        let words = [
-            Some(step.action_type.as_str().to_owned()),
-            value,
-            step.whole_name,
-        ];
-        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        match intent {
+            Some(Ok(Intent { step, .. })) => step.in_full.unwrap_or_default(),
+            _ => "-".to_owned(),
+        }
     }
 
     #[test]
@@ -669,14 +662,17 @@ ul "Posts"
             ),
             (
                 "tick the checkbox of Ana Lopez",
-                "input true checkbox in the 'Ana Lopez' row",
+                "tick the checkbox in the 'Ana Lopez' row",
             ),
             ("Go to the trash in the left sidebar", "click 'Trash' link"),
             (
                 "Set the theme to Dark",
                 "click 'Dark' button in the 'Theme' section",
             ),
-            ("Sort by cheapest", "select \"Cheapest\" 'Sort by' dropdown"),
+            (
+                "Sort by cheapest",
+                "select 'Cheapest' from 'Sort by' dropdown",
+            ),
             (
                 "Like the post about tomatoes",
                 "click 'Like' button in the 'Tomatoes' item",

@@ -1682,8 +1682,14 @@ fn what_stands_beside_a_text_is_its_value() {
     assert_meanings(
         account,
         &[
-            ("verify Balance is '-€20.00'", "b \"-€20.00\""),
-            ("verify Balance is at most -10", "b \"-€20.00\""),
+            (
+                "verify Balance is '-€20.00'",
+                "b \"-€20.00\" in card \"Balance:\"",
+            ),
+            (
+                "verify Balance is at most -10",
+                "b \"-€20.00\" in card \"Balance:\"",
+            ),
             // Two texts stand beside it.
             ("verify Limit is '€500'", "none, near "),
         ],

@@ -54,6 +54,24 @@ impl Writer<'_> {
             Some(InputValue::Number(number)) => quoted(&number.to_string()),
             _ => "\"\"".to_owned(),
         };
+        if step.observed.by_label {
+            self.helpers.insert(Helper::LabelOf);
+            let click = format!("await (await labelOf({target})).click({alone});");
+            return Some(match step.input_value() {
+                Some(InputValue::Flag(flag)) => {
+                    let (not, checked) = if flag {
+                        ("!", "")
+                    } else {
+                        ("", "{ checked: false }")
+                    };
+                    vec![
+                        format!("if ({not}(await {target}.isChecked())) {click}"),
+                        format!("await expect({target}).toBeChecked({checked});"),
+                    ]
+                }
+                _ => vec![click],
+            });
+        }
         let call = match (step.action, step.input_value()) {
             (ActionKind::Click, _) => format!("click({alone})"),
             (ActionKind::DoubleClick, _) => format!("dblclick({alone})"),

@@ -92,6 +92,15 @@ impl Writer<'_> {
         };
         let is_flag = matches!(step.input_value(), Some(InputValue::Flag(_)));
         let words = step.description.as_str();
+        if step.observed.by_label {
+            let function = match step.input_value() {
+                Some(InputValue::Flag(flag)) => format!(
+                    "(element) => {{ if (element.checked !== {flag}) element.labels[0].click(); }}"
+                ),
+                _ => "(element) => { element.labels[0].click(); }".to_owned(),
+            };
+            return self.evaluate(step, &function, more);
+        }
         let (tool, params) = match (self.server, step.action) {
             (ToolCallServer::ChromeDevtools, ActionKind::Click) => ("click", json!({})),
             (ToolCallServer::ChromeDevtools, ActionKind::DoubleClick) => {
