@@ -280,7 +280,9 @@ const items = new WeakSet();
 function isItem(element, target) {
   if (element.matches('body, main, html, td, th, span, label, label *')) return false;
   const others = alikeOf(element).filter((other) => other !== element);
-  const isRepeated = items.has(element) || others.some((other) => shapeOf(other) === shapeOf(element) && element.className === other.className);
+  // Cards of one class are cards, whether or not each has a badge.
+  const isAlike = (other) => element.className === other.className && (element.className !== '' || shapeOf(other) === shapeOf(element));
+  const isRepeated = items.has(element) || others.some(isAlike);
   return (element.matches(ITEMS) || isRepeated) && marksOf(element, target).length > 0;
 }
 

@@ -178,3 +178,14 @@ pub enum Compare {
     #[serde(rename = "<=")]
     AtMost,
 }
+
+impl Compare {
+    /// The words before the number.
+    pub fn as_words(self) -> &'static str {
+        match self {
+            Self::Equal => "",
+            Self::AtLeast => "at least ",
+            Self::AtMost => "at most ",
+        }
+    }
+}

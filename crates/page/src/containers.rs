@@ -15,6 +15,7 @@ use super::snapshot::single_spaces;
 use super::words::{NameMatch, NameQuery, fold, fold_name};
 use crate::{Container, ContainerKind, TextPlace};
 
+use outline::without_count;
 pub(crate) use texts::ContainedText;
 use texts::is_given_name;
 
@@ -89,10 +90,27 @@ impl Finder<'_> {
             return self.unnamed_places(kind);
         };
         let sought = NameQuery::new(name);
-        sought.found_first(NameMatch::of_sentence(is_quoted), |fits| {
+        let called = |fits: &dyn Fn(&str) -> bool| -> Vec<Place> {
             let named = self.named_places(kind, None, fits);
             named.into_iter().map(|(place, _)| place).collect()
-        })
+        };
+        let whole = sought.found_first(&NameMatch::KEPT, called);
+        if !whole.is_empty() {
+            return whole;
+        }
+        // `To do 2` is still called so with another count.
+        let titled = self.named_places(kind, None, &|text| {
+            sought.fits(without_count(text), NameMatch::Folded)
+        });
+        let is_title = |text: &ContainedText| !kind.is_item() || text.at == TextPlace::Heading;
+        let titled = titled
+            .into_iter()
+            .filter(|(_, texts)| texts.iter().any(is_title));
+        let titled: Vec<Place> = titled.map(|(place, _)| place).collect();
+        match titled.is_empty() && !is_quoted {
+            true => called(&|text| sought.fits(text, NameMatch::Words)),
+            false => titled,
+        }
     }
 
     /// The part of the page of a kind: of several, a sentence can mean none without its name.
@@ -245,7 +263,7 @@ impl Finder<'_> {
 
     /// The visible elements of a kind, and those of a class that are `made` so: a card that is alone in its column is
     /// made as the others are.
-    fn containers_of(&self, kind: ContainerKind, made: Option<&str>) -> Vec<NodeId> {
+    pub(crate) fn containers_of(&self, kind: ContainerKind, made: Option<&str>) -> Vec<NodeId> {
         let made = made.filter(|made| !matches!(*made, "div" | "span"));
         let is_made_so = |element: &DomElement| made.is_some_and(|made| made_of(element) == made);
         self.state

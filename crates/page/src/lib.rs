@@ -28,7 +28,7 @@ pub use assertion::{AssertKind, BrowserAssertion, Compare, TextMatch};
 pub use find::{AmbiguousMatch, Match};
 pub use holds::Observation;
 pub use known::{Container, ContainerKind, Fingerprint, TextPlace};
-pub use references::{with_references, without_references};
+pub use references::{VariableReference, references, with_references, without_references};
 pub use roles::{is_role, roles};
 pub use snapshot::{Element, Snapshot, TooLarge};
 pub use step::{ActionKind, Direction, InputValue, IntermediateStep, browser_tool};

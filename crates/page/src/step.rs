@@ -30,8 +30,8 @@ pub struct IntermediateStep {
     pub duration_ms: Option<u64>,
     /// Whether a click is to leave its element open, or closed: then none is needed if it is so.
     pub wants_open: Option<bool>,
-    /// Its element in full, if the sentence names it only in part.
-    pub whole_name: Option<String>,
+    /// The sentence with its element in full, if it names that only in part; empty if nothing says it.
+    pub in_full: Option<String>,
 }
 
 impl IntermediateStep {

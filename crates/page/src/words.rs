@@ -49,7 +49,12 @@ pub fn fold_name(text: &str) -> String {
 fn is_decoration(sign: char) -> bool {
     !sign.is_ascii()
         && !sign.is_alphanumeric()
-        && !matches!(sign, '£' | '¥' | '¢' | '\u{20A0}'..='\u{20CF}' | '\u{0300}'..='\u{036F}')
+        && !is_currency(sign)
+        && !matches!(sign, '\u{0300}'..='\u{036F}')
+}
+
+pub(crate) fn is_currency(sign: char) -> bool {
+    matches!(sign, '$' | '£' | '¥' | '¢' | '\u{20A0}'..='\u{20CF}')
 }
 
 /// A folded text without numbers in brackets, unless there is nothing else in it.

@@ -131,12 +131,14 @@ fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<Brows
     let options = decoded.value.map(|file| file.options).unwrap_or_default();
     let url = url(reader, object);
     let actions = actions(reader, object, is_yaml);
-    let (variables, secrets) = variables::declared(reader, object);
-    let (url, url_span) = url?;
+    let (mut variables, secrets) = variables::declared(reader, object);
+    let ((url, url_span), actions) = (url?, actions?);
+    let texts = std::iter::once(&url).chain(actions.iter().map(|action| &action.text));
+    variables::declare_defaulted(&mut variables, &secrets, texts);
     Some(BrowserScenario {
         url,
         url_span,
-        actions: actions?,
+        actions,
         options,
         variables,
         secrets,

@@ -2,6 +2,7 @@
 
 use super::steps_read::{step_span, url_span};
 use crate::model::{BrowserScenario, StepsFile};
+use cuecard_page::VariableReference;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_source::json::NodeKind;
 use cuecard_source::reader::{Object, Reader, found};
@@ -91,18 +92,26 @@ fn is_name(name: &str) -> bool {
             .all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
 }
 
+/// Declares the names that texts refer to with a default, so that a value can be given for them.
+pub(super) fn declare_defaulted<'t>(
+    variables: &mut Vec<(String, Option<Json>)>,
+    secrets: &[String],
+    texts: impl Iterator<Item = &'t String>,
+) {
+    for reference in texts.flat_map(|text| cuecard_page::references(text)) {
+        let name = reference.name;
+        let is_known = variables.iter().any(|(known, _)| known == name)
+            || secrets.iter().any(|secret| secret == name);
+        if reference.default.is_some() && !is_known && is_name(name) {
+            variables.push((name.to_owned(), None));
+        }
+    }
+}
+
 /// The names that a text refers to.
 pub fn references(text: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find("{{") {
-        let inner = &rest[start + 2..];
-        let Some(end) = inner.find("}}") else { break };
-        let name = inner[..end].trim();
-        names.push(name.split('|').next().unwrap_or(name).trim());
-        rest = &inner[end + 2..];
-    }
-    names
+    let all = cuecard_page::references(text).into_iter();
+    all.map(|reference| reference.name).collect()
 }
 
 /// What a file says about its variables, and where it refers to them.
@@ -204,10 +213,12 @@ impl<'a> Declared<'a> {
             pointer,
         } in &self.texts
         {
-            for name in references(text) {
+            for VariableReference { name, default, .. } in cuecard_page::references(text) {
                 let is_declared = self.names().any(|known| known == name);
+                let is_secret = self.secrets.iter().any(|secret| secret == name);
                 let finding = match (given.contains(&name), is_declared) {
                     (true, _) => continue,
+                    _ if default.is_some() && !is_secret => continue,
                     (false, true) if !is_run || self.has_default(name) => continue,
                     (false, true) => self.without_value(name),
                     (false, false) => self.undeclared(name, &given),

@@ -23,6 +23,9 @@ pub struct Observed {
     /// What the text of the page lacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
+    /// Whether its label was clicked in its place: it can't be seen, or something lies over it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_label: bool,
     /// Dialogs that opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dialogs: Vec<Dialog>,

@@ -19,56 +19,6 @@ use cuecard_source::value::{Json, as_text, cut};
 /// The most candidates that are read.
 const MOST_CANDIDATES: usize = 50;
 
-/// Words of what can't be undone: deleting, paying, sending, publishing.
-const DANGEROUS: &[&[&str]] = &[
-    &[
-        "delete",
-        "remove",
-        "erase",
-        "destroy",
-        "discard",
-        "wipe",
-        "purge",
-        "reset",
-        "deactivate",
-        "terminate",
-        "revoke",
-        "trash",
-        "unsubscribe",
-    ],
-    &[
-        "pay",
-        "buy",
-        "purchase",
-        "order",
-        "checkout",
-        "donate",
-        "transfer",
-        "subscribe",
-        "upgrade",
-        "refund",
-    ],
-    &["send", "submit", "invite"],
-    &[
-        "publish", "deploy", "release", "merge", "approve", "launch", "share",
-    ],
-];
-
-/// The words of a text, in small letters.
-fn words(text: &str) -> Vec<String> {
-    let words = text.split(|sign: char| !sign.is_alphanumeric());
-    words.map(str::to_lowercase).collect()
-}
-
-/// Whether a word is another one or a form of it: `deletes`, `deleting`, `submitted`.
-fn is_form_of(word: &str, known: &str) -> bool {
-    let stem = known.trim_end_matches('e');
-    word == known
-        || word
-            .strip_prefix(stem)
-            .is_some_and(|end| ["s", "es", "ed", "ing", "ion", "ted", "ting"].contains(&end))
-}
-
 /// What a model was asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
@@ -190,7 +140,8 @@ impl Question<'_> {
             return breach("`drag` needs `toSelector`: another element");
         }
         self.is_said(&step, target, to)?;
-        if let Some(word) = target.and_then(|target| self.unsaid_danger(&step, target)) {
+        let danger = target.and_then(|id| self.finder.unsaid_danger(self.action, &step, id));
+        if let Some(word) = danger {
             return Ok(Answer::Unclear {
                 reason: format!("the sentence does not say `{word}`, which the element does"),
                 candidates: target.into_iter().collect(),
@@ -390,28 +341,6 @@ impl Question<'_> {
             }
             _ => Ok(()),
         }
-    }
-
-    /// The word of an element's name that says what can't be undone, if the sentence has none of its kind. Where links,
-    /// tabs and fields lead to, something else is pressed.
-    fn unsaid_danger(&self, step: &IntermediateStep, target: NodeId) -> Option<String> {
-        let element = self.finder.state.element(target)?;
-        let is_pressed = matches!(
-            step.action_type,
-            ActionKind::Click | ActionKind::DoubleClick | ActionKind::Press
-        );
-        let is_harmless = matches!(element.role.as_str(), "tab")
-            || (element.role == "link" && element.attribute("href").is_some())
-            || self.finder.is_in_pool(target, Pool::FieldsAndSelects);
-        if !is_pressed || is_harmless {
-            return None;
-        }
-        let said = words(self.action);
-        DANGEROUS.iter().find_map(|class| {
-            let is_of_class = |word: &String| class.iter().any(|known| is_form_of(word, known));
-            let unsaid = words(&element.name).into_iter().find(&is_of_class)?;
-            (!said.iter().any(is_of_class)).then_some(unsaid)
-        })
     }
 
     /// Whether a link to another place of this page leads there.

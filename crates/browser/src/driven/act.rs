@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_browser_steps::model::Direction;
-use cuecard_page::dom::HopKind;
+use cuecard_page::dom::{HopKind, ScopeHop};
 use playwright_rs::protocol::{
     CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, MouseButton, MouseOptions,
     PressOptions, ScreenshotOptions, SelectOption, SelectOptions,
@@ -428,6 +428,21 @@ impl BrowserBridge {
         self.ask(target, "isAsCaptured", None).await != Value::Bool(false)
     }
 
+    /// What covers an element in its document, if anything does.
+    pub async fn covering(&mut self, target: &ElementAddress) -> Option<ElementAddress> {
+        let look = self.look(target).await;
+        let is_frame = |hop: &ScopeHop| hop.kind == HopKind::Frame;
+        let end = target
+            .scope
+            .iter()
+            .rposition(is_frame)
+            .map_or(0, |at| at + 1);
+        Some(ElementAddress {
+            scope: target.scope[..end].to_vec(),
+            xpath: look["over"].as_str()?.to_owned(),
+        })
+    }
+
     /// Whether it is, or is in, a link that gives a file.
     pub async fn gives_file(&mut self, target: &ElementAddress) -> bool {
         self.look(target).await["isDownload"] == Value::Bool(true)
@@ -620,7 +635,6 @@ impl BrowserBridge {
                 codes::BROWSER_COVERED,
                 format!("the element is covered by {by}"),
             )
-            .help("before it, click what takes that away; with `optional: true`, if it is not always there")
         } else {
             error
         };

@@ -67,11 +67,14 @@ pub(super) fn step(
     step.tab = Some(done.outcome.tab).filter(|tab| *tab > 0);
     step.timeout_ms = done.action.timeout_ms;
     step.optional = done.action.optional;
-    if let Some(name) = &done.step.whole_name {
-        let name = values.with_references_of(&done.action.text, name);
-        step.observed.warnings.push(format!(
-            "the words match only part of the name: write {name}"
-        ));
+    if let Some(sentence) = &done.step.in_full {
+        let sentence = values.with_references_of(&done.action.text, sentence);
+        let write = match sentence.is_empty() {
+            true => sentence,
+            false => format!("; write: {sentence}"),
+        };
+        let message = format!("the name matches only in part{write}");
+        step.observed.warnings.push(message);
     }
     let refer = |text: &str| values.with_references_of(&done.action.text, text);
     let is_count = step
@@ -102,10 +105,12 @@ pub(super) fn step(
                 step.selectors = selectors;
                 step.fingerprint = Some(fingerprint);
             }
-            let is_secret = finder
-                .state
-                .element(*one)
-                .is_some_and(|element| element.filled.is_some());
+            let element = finder.state.element(*one);
+            let is_flag = step.action == ActionKind::Input
+                && step.value.as_ref().is_some_and(Json::is_boolean);
+            step.observed.by_label = (is_flag || step.action == ActionKind::Click)
+                && element.is_some_and(|element| element.proxy.is_some());
+            let is_secret = element.is_some_and(|element| element.filled.is_some());
             if is_secret && is_literal(&step, values) {
                 step.observed.warnings.push(
                     "password_literal: the sentence contains a password, use a secret: {{NAME}}"

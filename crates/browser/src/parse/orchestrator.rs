@@ -516,7 +516,7 @@ impl<'a, S: Stage, I: Interpreter, A: ParseObserver> Parse<'a, '_, S, I, A> {
                     target: Some(id),
                     step,
                     ..
-                }) if step.whole_name.is_some() => {
+                }) if step.in_full.is_some() => {
                     let address = scene.state.element(*id).map(ElementAddress::of);
                     match (part, address) {
                         (Some((known, until)), Some(address)) if known == address => {

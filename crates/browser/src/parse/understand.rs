@@ -91,11 +91,12 @@ pub(super) fn meaning(
     read: &Result<Intent, Failure>,
     finder: Finder<'_>,
 ) -> Result<Translated, Unclear> {
-    let in_part_or = |failure: Failure| {
-        in_part(sentence, finder).ok_or(Unclear {
+    let in_part_or = |failure: Failure| match in_part(sentence, finder) {
+        Some(found) => found,
+        None => Err(Unclear {
             candidates: Vec::new(),
             failure,
-        })
+        }),
     };
     let intent = match read {
         Ok(intent) => intent,
@@ -113,13 +114,11 @@ pub(super) fn meaning(
             candidates,
             words,
             say,
-        } => Err(Unclear {
-            candidates,
-            failure: ambiguous(words, &say),
-        }),
+        } => Err(unclear(candidates, words, &say)),
         Translation::NotFound(_) if may_be_absent(intent) => {
             let own = || intended(intent.step.clone(), None, None);
-            Ok(in_part(sentence, finder).unwrap_or_else(own))
+            let found = in_part(sentence, finder).and_then(Result::ok);
+            Ok(found.unwrap_or_else(own))
         }
         Translation::NotFound(found) => in_part_or(absent(&found)),
         // It was read already.
@@ -135,16 +134,31 @@ pub(super) fn meaning(
 }
 
 /// What a sentence means that names its element only in part.
-fn in_part(sentence: &str, finder: Finder<'_>) -> Option<Translated> {
-    let intent = finder.read_partially(sentence)?;
-    match finder.resolve(&intent) {
-        Translation::Step { target, to, step } => Some(Translated {
+fn in_part(sentence: &str, finder: Finder<'_>) -> Option<Result<Translated, Unclear>> {
+    let (translation, intent) = match finder.read_partially(sentence)? {
+        Ok(intent) => (finder.resolve(&intent), Some(intent)),
+        Err(ambiguous) => (ambiguous, None),
+    };
+    match translation {
+        Translation::Step { target, to, step } => Some(Ok(Translated {
             target,
             to,
             step: *step,
-            intent: Some(intent),
-        }),
+            intent,
+        })),
+        Translation::Ambiguous {
+            candidates,
+            words,
+            say,
+        } => Some(Err(unclear(candidates, words, &say))),
         _ => None,
+    }
+}
+
+fn unclear(candidates: Vec<NodeId>, words: Vec<String>, say: &[String]) -> Unclear {
+    Unclear {
+        candidates,
+        failure: ambiguous(words, say),
     }
 }
 

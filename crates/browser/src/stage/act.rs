@@ -303,15 +303,16 @@ impl LiveStage {
         let is_select = self
             .element(aim)
             .is_none_or(|element| element.tag_name == "select");
-        if !is_select {
-            let message = format!("{} is not a native select element", aim.words);
-            return Err(Failure::new(codes::BROWSER_CHOICE, message)
-                .help("click it, and then click the option"));
-        }
         let option = self.settings.values.fill(&text_of(deed));
-        self.bridge
-            .select(&aim.address, &option, deed.limits.action)
-            .await
+        match is_select {
+            true => {
+                let select = self
+                    .bridge
+                    .select(&aim.address, &option, deed.limits.action);
+                select.await
+            }
+            false => self.choose(aim, &option, deed.limits.action).await,
+        }
     }
 
     async fn extract(&mut self, deed: &StageAction<'_>) -> Result<Outcome, Failure> {

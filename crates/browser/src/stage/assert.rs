@@ -131,7 +131,10 @@ fn failed(
     }
     let observed = seen.map_or("nothing was observed", |seen| seen.observed.as_str());
     let expected = match &assertion.expected {
-        Some(expected) => format!(" `{}`", cut(&as_text(expected), LONGEST)),
+        Some(expected) => {
+            let bound = assertion.compare.as_words();
+            format!(" {bound}`{}`", cut(&as_text(expected), LONGEST))
+        }
         None => String::new(),
     };
     let not = if assertion.negate { "not " } else { "" };

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_browser_steps::model::{ActionKind, Dialog, Download, Observed};
-use cuecard_page::dom::{DomError, DomKind, DomProcessor, DomState, MASK};
+use cuecard_page::dom::{DomError, DomKind, DomProcessor, DomState, MASK, NodeId};
 use cuecard_page::selector::Finder;
 use cuecard_page::text::TextOptions;
 use cuecard_source::diagnostic::codes;
 use cuecard_source::value::cut;
+use serde_json::json;
 
 use super::visible_names::VisibleNames;
 use super::{
     Deadline, Failure, Outcome, PageErrors, PageInspector, PageState, Performed, Stage,
-    StageAction, Targets, Values,
+    StageAction, Targets, Values, choices,
 };
 use crate::{BrowserBridge, CaptureOptions, ElementAddress, WaitOutcome, WaitPolicy};
 use cuecard_runtime::policy::Policy;
@@ -29,6 +30,8 @@ const CAPTURE: Duration = Duration::from_secs(30);
 const SETTLE: Duration = Duration::from_secs(45);
 /// How long a download may take to be told after the action that began it.
 const DOWNLOAD: Duration = Duration::from_secs(2);
+/// How many clicks are proposed against what covers an element.
+const MOST_CLICKS: usize = 5;
 /// The longest text of a dialog that a message shows, in characters.
 const LONGEST_SAID: usize = 80;
 /// The most places of a picture that are painted over.
@@ -214,6 +217,46 @@ impl LiveStage {
         }
     }
 
+    /// An element that is covered, with the steps that may take away what covers it: a click on one of its buttons each.
+    async fn covered(&mut self, failure: Failure, target: &ElementAddress) -> Failure {
+        let over = self.bridge.covering(target).await;
+        let (Some(over), Ok(scene)) = (over, self.peek().await) else {
+            return failure;
+        };
+        let (state, finder) = (&scene.state, self.finder(&scene));
+        let at = |address: &ElementAddress| state.by_address(&address.scope, &address.xpath);
+        let (Some(over), Some(target)) = (at(&over), at(target)) else {
+            return failure;
+        };
+        let is_apart = |id: &NodeId| !(id.0..state.node(*id).end).contains(&target.0);
+        let all = std::iter::once(over).chain(state.ancestors(over));
+        let whole = all.take_while(is_apart).last();
+        let is_dialog = |role: &str| matches!(role, "dialog" | "alertdialog");
+        let dialogs = state
+            .elements()
+            .filter(|(id, own)| own.is_visible && is_dialog(&own.role) && is_apart(id));
+        let mut places = whole.into_iter().chain(dialogs.map(|(id, _)| id));
+        let clicks = places.find_map(|place| {
+            let inside =
+                std::iter::once((place, state.element(place)?)).chain(state.descendants(place));
+            let buttons = inside.filter(|(_, own)| {
+                own.is_visible && own.is_interactive && own.is_top_element != Some(false)
+            });
+            let words = buttons.filter_map(|(id, _)| finder.words_for(id));
+            let clicks: Vec<String> = words
+                .take(MOST_CLICKS)
+                .map(|words| {
+                    json!({"action": format!("click {words}"), "optional": true}).to_string()
+                })
+                .collect();
+            (!clicks.is_empty()).then_some(clicks)
+        });
+        match clicks.and_then(|clicks| choices("if a click takes it away, write before this action", &clicks)) {
+            Some(help) => failure.help(help),
+            None => failure.help("before it, click what takes that away; with `optional: true`, if it is not always there"),
+        }
+    }
+
     pub(super) fn before(&self) -> Before {
         Before {
             tab: self.bridge.current_tab(),
@@ -349,11 +392,22 @@ impl Stage for LiveStage {
             return self.scroll_to(deed, targets).await;
         }
         let dialogs = self.bridge.dialogs().len();
-        let outcome = self.act(deed).await;
-        Ok(Performed {
-            outcome: outcome.map_err(|failure| self.masked(self.blocked(failure, dialogs)))?,
-            scene: None,
-        })
+        match self.act(deed).await {
+            Ok(outcome) => Ok(Performed {
+                outcome,
+                scene: None,
+            }),
+            Err(failure) => {
+                let failure = self.blocked(failure, dialogs);
+                let failure = match &deed.aim {
+                    Some(aim) if failure.is(codes::BROWSER_COVERED) => {
+                        self.covered(failure, &aim.address).await
+                    }
+                    _ => failure,
+                };
+                Err(self.masked(failure))
+            }
+        }
     }
 }
 

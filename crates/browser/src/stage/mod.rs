@@ -10,6 +10,8 @@ mod act;
 mod action;
 #[cfg(feature = "browser")]
 mod assert;
+#[cfg(feature = "browser")]
+mod choose;
 mod inspector;
 #[cfg(feature = "browser")]
 mod live;

@@ -527,7 +527,7 @@ fn understood(
     };
     let (step, id, phrase) = match read {
         Some(read) => read.ok()?,
-        None => meant(finder.read_partially(action)?)?.ok()?,
+        None => meant(finder.read_partially(action)?.ok()?)?.ok()?,
     };
     let is_ordered = phrase
         .as_ref()

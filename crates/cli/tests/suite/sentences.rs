@@ -12,7 +12,7 @@ use cuecard_browser::{CaptureOptions, Navigation, WaitPolicy};
 use cuecard_browser_steps::model::{AssertKind, TextMatch};
 use cuecard_page::dom::{DomKind, DomProcessor, DomState, NodeId};
 use cuecard_page::selector::Finder;
-use cuecard_page::sentences::Translation;
+use cuecard_page::sentences::{Translation, Understanding, understand};
 use cuecard_source::value::{Json, Redactor};
 
 use crate::bridge::{PATIENCE, with_browser};
@@ -156,10 +156,18 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
                     sentence.means
                 )),
             }
-            (format!("= {words}"), Vec::new())
+            let in_full = step.in_full.filter(|sentence| !sentence.is_empty());
+            (format!("= {words}"), in_full.into_iter().collect())
         }
         Translation::NotUnderstood { reason } => (format!("- {reason}"), Vec::new()),
-        Translation::Compound { .. } => ("- compound".to_owned(), Vec::new()),
+        Translation::Compound { parts } => {
+            let is_read = |part: &&String| matches!(understand(part), Understanding::Understood(_));
+            let unread = parts.iter().filter(|part| !is_read(part));
+            counts
+                .wrong
+                .extend(unread.map(|part| format!("{name}\n    no action: {part}")));
+            ("- compound".to_owned(), Vec::new())
+        }
         Translation::Ambiguous { words, say, .. } => (format!("? {}", words.join(", ")), say),
         Translation::NotFound(found) => {
             let near = found.nearest.join(", ");
@@ -176,13 +184,15 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
     counts.proposed += usize::from(!say.is_empty());
     for say in say {
         let _ = writeln!(counts.report, "    say {say}");
-        if !matches!(
-            finder.translate(&say),
+        let is_clear = match finder.translate(&say) {
             Translation::Step {
                 target: Some(_),
+                step,
                 ..
-            }
-        ) {
+            } => step.in_full.is_none(),
+            _ => false,
+        };
+        if !is_clear {
             counts.wrong.push(format!(
                 "{name}\n    what is proposed is not understood: {say}"
             ));
@@ -194,7 +204,7 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
 /// stands.
 fn says_too_much(state: &DomState, sentence: &str, counts: &mut Counts) {
     let finder = Finder::new(state, TEST_ID);
-    if finder.read_partially(sentence).is_none() {
+    if !matches!(finder.read_partially(sentence), Some(Ok(_))) {
         return;
     }
     let is_quote = |sign: char| matches!(sign, '\'' | '"' | '“' | '”');
@@ -209,8 +219,8 @@ fn says_too_much(state: &DomState, sentence: &str, counts: &mut Counts) {
         }
         let longer = format!("{} zebra{}", &sentence[..at], &sentence[at..]);
         counts.too_many += 1;
-        if let Some(meant) = finder.read_partially(&longer) {
-            let words = meant.step.whole_name.unwrap_or_default();
+        if let Some(Ok(meant)) = finder.read_partially(&longer) {
+            let words = meant.step.in_full.unwrap_or_default();
             counts
                 .wrong
                 .push(format!("{longer}\n    is taken for {words}"));

@@ -279,7 +279,7 @@ impl Finder<'_> {
 }
 
 /// A title without a count at its end, unless there is nothing else in it.
-fn without_count(title: &str) -> &str {
+pub(super) fn without_count(title: &str) -> &str {
     let bare = title.trim_end_matches(|char: char| char.is_ascii_digit());
     match bare.ends_with(' ') && bare.contains(char::is_alphabetic) {
         true => bare.trim_end(),

@@ -8,7 +8,7 @@ use crate::dom::{DomElement, DomKind, HopKind, NodeId};
 use crate::selector::{Finder, Pattern, Selector, is_counted, looks_generated};
 use crate::snapshot::single_spaces;
 use crate::words::{fold_name, tokens};
-use crate::{Container, Fingerprint};
+use crate::{Container, Fingerprint, TextPlace};
 
 /// How many elements a message lists.
 const LISTED: usize = 3;
@@ -144,14 +144,6 @@ impl Finder<'_> {
         }
         if !known.alone {
             found.retain(|&id| self.stands_right_in(id, known, &resolved));
-        }
-        if found.len() > 1 {
-            // What has a new part of the page around it is the copy.
-            let kept = |id: &NodeId| !self.is_elsewhere(*id, remembered, &resolved);
-            let mut kept = found.iter().copied().filter(kept);
-            if let (Some(one), None) = (kept.next(), kept.next()) {
-                found = vec![one];
-            }
         }
         match found.as_slice() {
             [id] => self.unless_vetoed(*id, remembered, &resolved, ids),
@@ -309,8 +301,12 @@ impl Finder<'_> {
             };
         }
         let is_elsewhere = self.is_elsewhere(id, remembered, resolved);
-        if known.alone && is_elsewhere {
-            // What has something new around it may be a copy.
+        // What has something new around it may be a copy, and what stands in nothing but the page, or below a heading.
+        let is_told_by_place = known
+            .outline
+            .iter()
+            .any(|one| one.is_whole() || one.at == TextPlace::Name);
+        if known.alone && (is_elsewhere || !is_told_by_place) {
             let elements = self.state.elements().filter(|(other, one)| {
                 *other != id && known.is_kind(one) && self.is_called_as(*other, one, known)
             });

@@ -96,6 +96,9 @@ const GRID: &str = "table\n  tr\n    th | Room\n    th | Guests\n  tr\n    td | 
 const CARDS: &str = "form \"Names\"\n  section\n    h3 \"First\"\n    button \"Edit\"\n  section\n    h3 \"Last\"\n    button \"Edit\"";
 const DIALOG: &str = "dialog \"Delete the account?\"\n  button \"Yes\"";
 
+const FILTERS: &str =
+    "div class=side\n  h3 \"Fit\"\n  p\n    a \"Clear all filters\" href=/clear\ndiv\n  p | Shirts";
+
 /// Page, sentence, change (from, to), what becomes of it.
 type Row = (
     &'static str,
@@ -105,6 +108,25 @@ type Row = (
 );
 
 const TABLE: &[Row] = &[
+    // A copy stands where it stood, and it stands elsewhere: nothing tells which is which.
+    (
+        FILTERS,
+        "click 'Clear all filters'",
+        &[(
+            "  p | Shirts",
+            "  p | Shirts\ndiv\n  a \"Clear all filters\" href=/clear",
+        )],
+        "ambiguous: 2 elements are link \"Clear all filters\" in the section \"Fit\"",
+    ),
+    (
+        FILTERS,
+        "click 'Clear all filters'",
+        &[(
+            "  p | Shirts",
+            "  h3 \"Shirts\"\n  a \"Clear all filters\" href=/clear",
+        )],
+        "ambiguous: it was the only one, and has a copy",
+    ),
     // Nothing that counts has changed.
     (
         ROWS,

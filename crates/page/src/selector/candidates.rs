@@ -4,7 +4,7 @@ use super::css::{Css, is_identifier, parent};
 use super::generated::{is_hashed_class, looks_generated};
 use super::matches::Finder;
 use super::{Hop, Pattern, Selector, Within};
-use crate::dom::{DomElement, NodeId, ScopeHop};
+use crate::dom::{DomElement, NodeId, ScopeHop, State};
 use crate::{Container, Fingerprint, TextPlace};
 use cuecard_source::value::Json;
 
@@ -73,7 +73,9 @@ impl Finder<'_> {
             .map(str::to_owned)
             .map(Pattern::TestId);
         let placeholder = element.attribute("placeholder").and_then(usable);
-        let is_field = matches!(element.tag_name.as_str(), "input" | "select" | "textarea");
+        // What can be edited shows its value as its text.
+        let is_field = matches!(element.tag_name.as_str(), "input" | "select" | "textarea")
+            || element.is(State::Editable);
         let text = match is_field || element.tag_name == "body" {
             true => None,
             // What the role and the name say already is not said again.

@@ -1,8 +1,9 @@
 //! What a sentence says must hold: `'Saved' is visible`, `the URL contains '/home'`, `there are 3 'Delete' buttons`.
 
-use super::counts::{any_alert, count, counted, counted_in, no_alert, number};
+use super::counts::{any_alert, count, counted, counted_in, no_alert};
 use super::phrase::{Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored};
 use super::sentence::{Token, TokenKind, after, denies, is_address, plain_text, take_value};
+use crate::figures::number_of;
 use crate::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use cuecard_source::value::{Json, as_text};
 
@@ -419,7 +420,6 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
         return of_text(subject, text, how, negate);
     }
     if let Some((number, compare)) = bound(tail) {
-        let number = number.to_string();
         let mut claim = of_text(subject, number, (TextMatch::Equals, Says::Either), false)?;
         claim.0.compare = compare;
         return Ok(claim);
@@ -471,12 +471,20 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     Ok((assertion, Some(words)))
 }
 
-/// `is at least 3`, `should be at most 20`
-fn bound(tail: &[Token]) -> Option<(i64, Compare)> {
+/// `is at least 3`, `should be at most '€20'`
+fn bound(tail: &[Token]) -> Option<(String, Compare)> {
     let at = tail.iter().position(|token| token.is("at"))?;
     let (key, negate) = saying(&tail[..at])?;
-    let (number, compare, rest) = number(&tail[at..])?;
-    (key.is_empty() && !negate && at > 0 && rest.is_empty()).then_some((number, compare))
+    let [_, way, number] = &tail[at..] else {
+        return None;
+    };
+    let compare = match () {
+        () if way.is("least") => Compare::AtLeast,
+        () if way.is("most") => Compare::AtMost,
+        () => return None,
+    };
+    let text = number.text().filter(|text| number_of(text).is_some())?;
+    (key.is_empty() && !negate && at > 0).then(|| (text.to_owned(), compare))
 }
 
 /// A text that is not in quotes behind words that only a text follows: `shows 3 unread`, `is set to Light`.
@@ -544,7 +552,8 @@ fn cell(subject: &[Token]) -> Option<Words> {
 }
 
 fn plain_item(tokens: &[Token]) -> Option<Within> {
-    item(tokens).filter(|within| within.name.is_some())
+    let (within, _) = item(tokens)?;
+    within.name.is_some().then_some(within)
 }
 
 /// Says of a claim where on the page it is to hold.

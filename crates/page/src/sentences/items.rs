@@ -2,10 +2,13 @@
 
 use super::Pool;
 use super::phrase::{Phrase, RoleWord, Within};
+use super::resolve::name;
 use crate::ContainerKind;
 use crate::containers::{Place, is_control};
 use crate::dom::{DomElement, NodeId};
 use crate::selector::Finder;
+use crate::snapshot::single_spaces;
+use crate::words::{NameMatch, NameQuery};
 
 impl Finder<'_> {
     /// Whether nobody can say how many items there are: something beside them may be one too.
@@ -54,6 +57,32 @@ impl Finder<'_> {
         };
         let places = places.into_iter();
         places.map(|place| place.start..end_of(&place)).collect()
+    }
+
+    /// The items that are called so themselves, by what tells them from others of their kind.
+    pub(super) fn items_called(&self, within: &Within) -> Vec<Place> {
+        let sought = NameQuery::new(within.name.as_deref().unwrap_or_default());
+        sought.found_first(NameMatch::of_sentence(within.is_quoted), |fits| {
+            let all = self.containers_of(within.kind, None).into_iter();
+            let own = all.filter(|&id| self.own_text_of(id).is_some_and(|text| fits(&text)));
+            own.map(|id| self.range(id)).collect()
+        })
+    }
+
+    /// Whether the words for the item of a control are all that it is called.
+    pub(super) fn is_called_whole(&self, phrase: &Phrase) -> bool {
+        let mut whole = phrase.clone();
+        if let Some(within) = &mut whole.within {
+            within.is_quoted = true;
+        }
+        self.meant(&whole, Pool::OfItem).is_ok()
+    }
+
+    /// What an item is called: its name, or the text that tells it from others.
+    pub(super) fn own_text_of(&self, item: NodeId) -> Option<String> {
+        let element = self.state.element(item)?;
+        let (container, _) = self.container_of(item)?;
+        container.text.or_else(|| name(element).map(single_spaces))
     }
 
     /// Whether an element is one of those that are counted: no row of headings, and nothing inside of another one.

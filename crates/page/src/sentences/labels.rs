@@ -3,7 +3,7 @@
 use super::phrase::Phrase;
 use super::{Found, NotFound, Pool};
 use crate::containers::{is_cell, is_control};
-use crate::dom::NodeId;
+use crate::dom::{DomKind, NodeId};
 use crate::selector::Finder;
 use crate::snapshot::single_spaces;
 use crate::words::{NameMatch, NameQuery};
@@ -61,11 +61,15 @@ impl Finder<'_> {
             });
         }
         if elements.is_empty() {
-            let labels = self.with_text(&all, &fits);
-            elements = labels
-                .into_iter()
-                .filter_map(|id| self.beside(id))
-                .collect();
+            // A label may be an element, or a text beside one: `Balance: <b>5</b>`.
+            let runs = all.iter().flat_map(|&id| self.state.children(id));
+            let runs = runs.filter(|&id| match &self.state.node(id).kind {
+                DomKind::Text(run) => run.is_visible && fits(&single_spaces(&run.text)),
+                DomKind::Element(_) => false,
+            });
+            let labels = self.with_text(&all, &fits).into_iter().chain(runs);
+            elements = labels.filter_map(|id| self.beside(id)).collect();
+            elements.sort_unstable();
             elements.dedup();
         }
         match elements.is_empty() {

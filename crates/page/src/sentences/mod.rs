@@ -7,6 +7,7 @@
 mod assertion;
 mod claims;
 mod counts;
+mod dangers;
 mod forms;
 mod items;
 mod keys;
@@ -27,7 +28,6 @@ pub use resolve::{Found, NotFound};
 
 use std::ops::Range;
 
-use phrase::in_quotes;
 use sentence::{Sentence, TokenKind};
 
 use super::dom::{NodeId, State};
@@ -73,7 +73,9 @@ pub struct Intent {
 pub enum Pool {
     /// What people can use.
     Interactive,
-    /// The same, but not what is open already.
+    /// The same in an item that is itself called so, whatever else stands in it.
+    OfItem,
+    /// The same as `Interactive`, but not what is open already.
     NotExpanded,
     /// What leads to another part of the page, or to another page.
     Destinations,
@@ -204,7 +206,8 @@ impl Finder<'_> {
         match translation {
             Translation::NotUnderstood { .. } | Translation::NotFound(_) => {
                 match self.read_partially(sentence) {
-                    Some(intent) => self.resolve(&intent),
+                    Some(Ok(intent)) => self.resolve(&intent),
+                    Some(Err(ambiguous)) => ambiguous,
                     None => translation,
                 }
             }
@@ -244,7 +247,7 @@ impl Finder<'_> {
                 ..
             } => {
                 let mut step = step.clone();
-                step.whole_name = step.whole_name.or(onto.whole_name);
+                step.in_full = step.in_full.or(onto.in_full);
                 let target = *target;
                 Translation::Step { step, target, to }
             }
@@ -304,14 +307,25 @@ impl Finder<'_> {
         if step.action_type == ActionKind::Click {
             step.wants_open = opens(intent.pool);
         }
-        // `Close the deal` may be the name of a button.
+        // `Close the deal` may be the name of a button, and `Delete done`.
         let whole = Phrase::named(&step.description);
-        if step.wants_open.is_some()
-            && let Ok(Found { elements, .. }) = self.meant(&whole, Pool::Interactive)
-            && let [target] = elements.as_slice()
+        let may_be_name = step.wants_open.is_some() || intent.pool == Pool::OfItem;
+        let called = may_be_name.then(|| self.meant(&whole, Pool::Interactive).ok());
+        if let Some(Found { mut elements, .. }) = called.flatten()
+            && let [target] = *elements
         {
+            let items = intent
+                .phrase
+                .as_ref()
+                .filter(|_| intent.pool == Pool::OfItem);
+            let items =
+                items.and_then(|phrase| Some((phrase, self.meant(phrase, intent.pool).ok()?)));
+            if let Some((phrase, items)) = items {
+                elements.extend(items.elements);
+                return self.ambiguous(intent, phrase, elements);
+            }
             step.wants_open = None;
-            return found(step, Some(*target));
+            return found(step, Some(target));
         }
         let Some(phrase) = &intent.phrase else {
             return found(step, None);
@@ -328,6 +342,13 @@ impl Finder<'_> {
             elements, is_part, ..
         } = match meant {
             Ok(found) => found,
+            // An item is not called by whatever stands in it.
+            Err(_)
+                if intent.pool == Pool::OfItem
+                    && let Ok(found) = self.meant(phrase, Pool::Interactive) =>
+            {
+                return self.ambiguous(intent, phrase, found.elements);
+            }
             Err(mut not_found) => {
                 not_found.say = self.nearest_sentences(intent, phrase);
                 not_found.say.extend(self.toggled(intent, phrase));
@@ -337,11 +358,7 @@ impl Finder<'_> {
         // Of what is asserted a part of a name is not enough, whether it is to be there or not.
         let is_count = kind == Some(AssertKind::Count);
         if (elements.len() > 1 && !is_count) || (is_part && kind.is_some()) {
-            return Translation::Ambiguous {
-                words: elements.iter().map(|&id| self.in_words(id)).collect(),
-                say: self.clearer_sentences(intent, phrase, &elements),
-                candidates: elements,
-            };
+            return self.ambiguous(intent, phrase, elements);
         }
         let target = elements.first().copied();
         let is_in = |pool: Pool| target.is_some_and(|id| self.is_in_pool(id, pool));
@@ -359,10 +376,27 @@ impl Finder<'_> {
         } else if intent.pool == Pool::FieldsAndSelects && is_in(Pool::Selects) {
             step.action_type = ActionKind::Select;
         }
-        if is_part && let Some(element) = target.and_then(|id| self.state.element(id)) {
-            step.whole_name = Some(in_quotes(&element.name));
+        let is_part = is_part || (intent.pool == Pool::OfItem && !self.is_called_whole(phrase));
+        if is_part {
+            let say = self.clearer_sentences(intent, phrase, &elements);
+            step.in_full = Some(say.into_iter().next().unwrap_or_default());
+        }
+        // What is called so only in part must not do what nobody says.
+        if step.in_full.is_some()
+            && let Some(id) = target
+            && self.unsaid_danger(&step.description, &step, id).is_some()
+        {
+            return self.ambiguous(intent, phrase, elements);
         }
         found(step, target)
+    }
+
+    fn ambiguous(&self, intent: &Intent, phrase: &Phrase, elements: Vec<NodeId>) -> Translation {
+        Translation::Ambiguous {
+            words: elements.iter().map(|&id| self.in_words(id)).collect(),
+            say: self.clearer_sentences(intent, phrase, &elements),
+            candidates: elements,
+        }
     }
 }
 

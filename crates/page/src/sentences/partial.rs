@@ -6,11 +6,11 @@ use super::forms::{Verb, take_verb};
 use super::partial_words::{
     are_alike, is_item_noun, is_part_noun, is_silent, noun_of, plain_words,
 };
-use super::phrase::{Phrase, RoleWord, Within};
-use super::resolve::is_in;
+use super::phrase::{PREPOSITIONS, Phrase, RoleWord, Within, in_quotes};
+use super::resolve::{SHOWN, is_in};
 use super::sentence::{Sentence, Token, TokenKind, denies};
 use super::verbs::{LIMITS, is_check_of_claim, without_fillers};
-use super::{Intent, Pool};
+use super::{Intent, Pool, Translation, Understanding, understand};
 use crate::containers::{ContainedText, Place, item_kind};
 use crate::dom::{DomElement, NodeId};
 use crate::selector::Finder;
@@ -38,6 +38,8 @@ struct PartialAction<'t> {
     verb: Option<Part>,
     /// Whether that is known for nothing else.
     needs_verb: bool,
+    /// Whether what it is done with follows right behind the verb: that is called so, and does not only have it.
+    names_item: bool,
     /// Whether it says that something is chosen.
     is_choice: bool,
 }
@@ -96,14 +98,16 @@ struct Candidate {
     is_named: bool,
     /// Whether it is called by no other words.
     is_whole: bool,
+    /// Whether nothing else can be meant.
+    is_clear: bool,
     /// How many nodes are in what tells it from others; all of the page if nothing is needed.
     size: u32,
 }
 
 impl Finder<'_> {
-    /// The one action that a sentence can mean by all of its words, with its element in full. None if there is none, or
-    /// more than one.
-    pub fn read_partially(&self, sentence: &str) -> Option<Intent> {
+    /// The one action that a sentence can mean by all of its words, with its element in full; else the elements that it
+    /// can mean. None if there are none.
+    pub fn read_partially(&self, sentence: &str) -> Option<Result<Intent, Translation>> {
         let sentence = Sentence::read(sentence).ok()?;
         let mut action = read(&sentence.tokens)?;
         let is_flag = matches!(action.value, Some(InputValue::Flag(_)));
@@ -139,26 +143,67 @@ impl Finder<'_> {
                 None => return None,
             }
         }
-        let mut phrase = self.best_candidate(self.partial_candidates(&action), action.pool);
-        if phrase.is_none() && action.pool == Pool::Options {
+        let mut found = self.best_candidates(self.partial_candidates(&action), action.pool);
+        if found.is_empty() && action.pool == Pool::Options {
             (action.kind, action.pool, action.value) = (
                 ActionKind::Input,
                 Pool::Checks,
                 Some(InputValue::Flag(true)),
             );
-            phrase = self.best_candidate(self.partial_candidates(&action), action.pool);
+            found = self.best_candidates(self.partial_candidates(&action), action.pool);
         }
-        let phrase = phrase?;
         let mut step = IntermediateStep::new(action.kind, sentence.text.as_str());
         step.input_value = action.value;
-        step.whole_name = Some(phrase.to_string());
-        Some(Intent {
-            step,
-            phrase: Some(phrase),
-            span: 0..0,
-            pool: action.pool,
-            to: None,
+        if let [one] = found.as_slice()
+            && one.is_clear
+        {
+            step.in_full = Some(self.said_in_full(&step, one).unwrap_or_default());
+            return Some(Ok(Intent {
+                step,
+                phrase: Some(one.phrase.clone()),
+                span: 0..0,
+                pool: action.pool,
+                to: None,
+            }));
+        }
+        let say = found.iter().take(SHOWN);
+        let say: Vec<String> = say
+            .filter_map(|one| self.said_in_full(&step, one))
+            .collect();
+        (!say.is_empty()).then(|| {
+            Err(Translation::Ambiguous {
+                words: found.iter().map(|one| self.in_words(one.id)).collect(),
+                candidates: found.into_iter().map(|one| one.id).collect(),
+                say,
+            })
         })
+    }
+
+    /// A sentence that does the same with one of its candidates, if it means that alone.
+    fn said_in_full(&self, step: &IntermediateStep, candidate: &Candidate) -> Option<String> {
+        let Candidate { id, phrase, .. } = candidate;
+        let article = if phrase.name.is_empty() { "the " } else { "" };
+        let phrase = format!("{article}{phrase}");
+        let value = step.input_value.as_ref().map(|value| match value {
+            InputValue::Text(text) => in_quotes(text),
+            other => other.to_json().to_string(),
+        });
+        let sentence = match (step.action_type, value.as_deref()) {
+            (ActionKind::Input, Some("true")) => format!("tick {phrase}"),
+            (ActionKind::Input, Some("false")) => format!("uncheck {phrase}"),
+            (ActionKind::Input, Some(text)) => format!("type {text} into {phrase}"),
+            (ActionKind::Select, Some(option)) => format!("select {option} from {phrase}"),
+            (ActionKind::DoubleClick, _) => format!("double-click {phrase}"),
+            (ActionKind::Hover, _) => format!("hover {phrase}"),
+            _ => format!("click {phrase}"),
+        };
+        let means_it = match understand(&sentence) {
+            Understanding::Understood(intent) => {
+                matches!(self.resolve(&intent), Translation::Step { target, .. } if target == Some(*id))
+            }
+            _ => false,
+        };
+        means_it.then_some(sentence)
     }
 
     fn partial_candidates(&self, action: &PartialAction<'_>) -> Vec<Candidate> {
@@ -241,7 +286,7 @@ impl Finder<'_> {
         let is_only_kind = !is_named && !action.needs_verb;
         let is_whole =
             whole.is_some() || is_nameless || is_only_kind || action.pool == Pool::Selects;
-        let (within, size) = self.partial_place(id, &rest)?;
+        let (within, size) = self.partial_place(id, &rest, action.names_item)?;
         // A part of its name may do only if nothing else is needed, and no sign stands for it.
         let is_written = |part: &Part| {
             let mut names = names.iter();
@@ -270,6 +315,8 @@ impl Finder<'_> {
             phrase,
             is_named: is_named || action.needs_verb,
             is_whole,
+            // A verb alone is all that a name must have.
+            is_clear: is_whole || !action.needs_verb,
             size,
         })
     }
@@ -315,7 +362,13 @@ impl Finder<'_> {
 
     /// The smallest part of the page around an element with a text that has all of these words, but for those that say what
     /// that or something around it is; nothing if all do. None if there is no such part.
-    fn partial_place(&self, id: NodeId, words: &[&Part]) -> Option<(Option<Within>, u32)> {
+    /// If the words are what an item is called, other texts in it don't count.
+    fn partial_place(
+        &self,
+        id: NodeId,
+        words: &[&Part],
+        names_item: bool,
+    ) -> Option<(Option<Within>, u32)> {
         let column = self
             .column_heading(id)
             .map(|heading| plain_words(&heading))
@@ -365,7 +418,13 @@ impl Finder<'_> {
         };
         let texts = items.iter().flat_map(|&(item, kind)| {
             let texts = self.item_texts(item).into_iter();
-            let texts = texts.filter(|text| !is_of_other(text.element));
+            let own = names_item.then(|| self.own_text_of(item));
+            let texts = texts.filter(move |text| {
+                !is_of_other(text.element)
+                    && own
+                        .as_ref()
+                        .is_none_or(|own| own.as_ref() == Some(&text.text))
+            });
             texts.map(move |ContainedText { text, .. }| (self.range(item), kind, text))
         });
         let sections = self
@@ -386,30 +445,36 @@ impl Finder<'_> {
         Some((Some(within), place.end - place.start))
     }
 
-    /// The only one in words that mean it alone: of those that are called by no other words, and of those in the smallest part
-    /// of the page.
-    fn best_candidate(&self, mut candidates: Vec<Candidate>, pool: Pool) -> Option<Phrase> {
+    /// Those that fit best, each in words that mean it alone: those that are called by no other words, and of them those in
+    /// the smallest part of the page.
+    fn best_candidates(&self, mut candidates: Vec<Candidate>, pool: Pool) -> Vec<Candidate> {
         if candidates.iter().any(|one| one.is_named) {
             candidates.retain(|one| one.is_named);
         }
         if candidates.iter().any(|one| one.is_whole) {
             candidates.retain(|one| one.is_whole);
         }
-        let least = candidates.iter().map(|one| one.size).min()?;
-        candidates.retain(|one| one.size == least);
-        let (Some(Candidate { id, phrase, .. }), true) = (candidates.pop(), candidates.is_empty())
-        else {
-            return None;
-        };
-        let without_role = Phrase {
-            role: None,
-            ..phrase.clone()
-        };
-        let means_it = |phrase: &Phrase| {
-            self.meant(phrase, pool)
-                .is_ok_and(|found| found.elements == [id])
-        };
-        [phrase, without_role].into_iter().find(means_it)
+        // One that is called by all of the words may be meant wherever it is.
+        let least = candidates.iter().map(|one| one.size).min();
+        candidates.retain(|one| {
+            Some(one.size) == least || (one.phrase.within.is_none() && one.is_named && one.is_whole)
+        });
+        for one in &mut candidates {
+            let without_role = Phrase {
+                role: None,
+                ..one.phrase.clone()
+            };
+            let means_it = |phrase: &Phrase| {
+                self.meant(phrase, pool)
+                    .is_ok_and(|found| found.elements == [one.id])
+            };
+            let clear = [one.phrase.clone(), without_role]
+                .into_iter()
+                .find(means_it);
+            one.is_clear &= clear.is_some();
+            one.phrase = clear.unwrap_or_else(|| one.phrase.clone());
+        }
+        candidates
     }
 
     /// The longest option of a list that stands in these words, and the other words.
@@ -456,6 +521,7 @@ fn read(tokens: &[Token]) -> Option<PartialAction<'_>> {
             words: words.iter().collect(),
             verb: tokens.first().and_then(Part::of),
             needs_verb: false,
+            names_item: false,
             is_choice: false,
         })
     };
@@ -468,6 +534,7 @@ fn read(tokens: &[Token]) -> Option<PartialAction<'_>> {
         let action = of((Click, None, Pool::Interactive), rest)?;
         return Some(PartialAction {
             needs_verb: !first.is_any(CHOICES),
+            names_item: !rest.iter().any(|token| token.is_any(PREPOSITIONS)),
             is_choice: first.is_any(CHOICES),
             ..action
         });
@@ -572,23 +639,14 @@ ul "Posts"
     button "Like"
 "#;
 
-    /// What a sentence means in full, on one line.
+    /// What a sentence means, in full.
     fn means(sentence: &str) -> String {
         let state = page(SHOP);
         let intent = Finder::new(&state, "data-testid").read_partially(sentence);
-        let Some(Intent { step, .. }) = intent else {
-            return "-".to_owned();
-        };
-        let value = step
-            .input_value
-            .as_ref()
-            .map(|value| value.to_json().to_string());
-        let words = [
-            Some(step.action_type.as_str().to_owned()),
-            value,
-            step.whole_name,
-        ];
-        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        match intent {
+            Some(Ok(Intent { step, .. })) => step.in_full.unwrap_or_default(),
+            _ => "-".to_owned(),
+        }
     }
 
     #[test]
@@ -604,14 +662,17 @@ ul "Posts"
             ),
             (
                 "tick the checkbox of Ana Lopez",
-                "input true checkbox in the 'Ana Lopez' row",
+                "tick the checkbox in the 'Ana Lopez' row",
             ),
             ("Go to the trash in the left sidebar", "click 'Trash' link"),
             (
                 "Set the theme to Dark",
                 "click 'Dark' button in the 'Theme' section",
             ),
-            ("Sort by cheapest", "select \"Cheapest\" 'Sort by' dropdown"),
+            (
+                "Sort by cheapest",
+                "select 'Cheapest' from 'Sort by' dropdown",
+            ),
             (
                 "Like the post about tomatoes",
                 "click 'Like' button in the 'Tomatoes' item",

@@ -635,20 +635,21 @@ fn container(
     named(joined.unwrap_or(rest), kind, joined.is_some())
 }
 
-/// An item by its name, with or without a word for what it is.
-pub(super) fn item(tokens: &[Token]) -> Option<Within> {
+/// An item by its name, and whether a word says what it is.
+pub(super) fn item(tokens: &[Token]) -> Option<(Within, bool)> {
     let rest = without_ignored(tokens);
     let known = container(rest, CONTAINER_WORDS, false).filter(|within| within.kind.is_item());
-    if known.is_some() {
-        return known;
+    if let Some(known) = known {
+        return Some((known, true));
     }
     let (name, is_quoted) = name(rest).ok()?;
     let is_name = is_quoted || !name.starts_with(char::is_lowercase);
-    is_name.then_some(Within {
+    let within = Within {
         name: Some(name),
         is_quoted,
         kind: ContainerKind::Item,
-    })
+    };
+    is_name.then_some((within, false))
 }
 
 /// Takes `first`, `2nd` or `last` from the beginning. Before a name that is not in quotes only in small letters, and

@@ -43,6 +43,9 @@ impl Finder<'_> {
         let (before, after) = (text.get(..intent.span.start)?, text.get(intent.span.end..)?);
         let needs_article = phrase.position.is_some() || phrase.name.is_empty();
         let article = if needs_article { "the " } else { "" };
+        if intent.pool == Pool::OfItem {
+            return Some(format!("click {article}{phrase}"));
+        }
         (!intent.span.is_empty()).then(|| format!("{before}{article}{phrase}{after}"))
     }
 
@@ -55,7 +58,7 @@ impl Finder<'_> {
         let is_place = intent.step.action_type == ActionKind::Drag && intent.to.is_none();
         let again = if is_place { again.to? } else { again };
         let found = self.meant(again.phrase.as_ref()?, again.pool).ok()?;
-        let is_same = again.pool == intent.pool
+        let is_same = (again.pool == intent.pool || intent.pool == Pool::OfItem)
             && again.step.action_type == intent.step.action_type
             && !(found.is_part && again.step.assertion.is_some());
         (is_same && found.elements == [id]).then_some(sentence)
@@ -80,6 +83,13 @@ impl Finder<'_> {
                 position: i32::try_from(nth + 1).ok(),
                 ..phrase.clone()
             };
+            if intent.pool == Pool::OfItem {
+                // What it is in may not be called as the sentence says.
+                let named = self.phrase_of(id)?;
+                let mut ways = self.with_places(&named, id);
+                ways.push(named);
+                return ways.iter().find_map(|way| self.tried(intent, way, id));
+            }
             let mut ways: Vec<Phrase> = with_role.iter().cloned().collect();
             ways.extend(self.with_places(phrase, id));
             for named in with_role.into_iter().chain(whole) {
@@ -160,7 +170,7 @@ impl Finder<'_> {
     }
 
     /// With each of the containers of an element that has a name.
-    fn with_places(&self, phrase: &Phrase, id: NodeId) -> Vec<Phrase> {
+    pub(super) fn with_places(&self, phrase: &Phrase, id: NodeId) -> Vec<Phrase> {
         let place = self.place_of(id).map(|(role, name)| Within {
             name: Some(name),
             is_quoted: true,
@@ -189,7 +199,7 @@ impl Finder<'_> {
     }
 
     /// An element by its name and role.
-    fn phrase_of(&self, id: NodeId) -> Option<Phrase> {
+    pub(super) fn phrase_of(&self, id: NodeId) -> Option<Phrase> {
         let element = self.state.element(id)?;
         let text = single_spaces(name(element).or_else(|| label(element)).unwrap_or_default());
         let name = match text.is_empty() {

@@ -265,7 +265,10 @@ impl Finder<'_> {
             .within
             .as_ref()
             .filter(|_| !phrase.is_container())
-            .map(|within| self.places_said(within, phrase.role));
+            .map(|within| match pool {
+                Pool::OfItem => self.items_called(within),
+                _ => self.places_said(within, phrase.role),
+            });
         let is_inside = |id: NodeId| {
             places
                 .as_ref()
@@ -281,6 +284,7 @@ impl Finder<'_> {
                 }
                 role.roles().contains(&element.role.as_str())
                     || (role.may_lack_role() && element.role.is_empty() && element.is_interactive)
+                    || (role == RoleWord::Field && element.is(State::Editable))
             })
         };
         let (mut reachable, mut rest) = (Vec::new(), Vec::new());
@@ -506,7 +510,7 @@ pub(super) fn placeholder(element: &DomElement) -> Option<&str> {
 pub(super) fn is_in(element: &DomElement, pool: Pool) -> bool {
     let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
     match pool {
-        Pool::Interactive => element.is_interactive,
+        Pool::Interactive | Pool::OfItem => element.is_interactive,
         Pool::NotExpanded => element.is_interactive && !element.is(State::Expanded),
         Pool::Destinations => {
             is_in(element, Pool::NotExpanded)

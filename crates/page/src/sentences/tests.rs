@@ -1554,3 +1554,144 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn a_verb_with_a_name_means_only_what_is_called_so_itself() {
+    let tasks = r#"nav "Filters"
+  a "Done" href=/done
+table
+  tr
+    th | Task
+    th | Owner
+    th | State
+  tr
+    td "Write the imprint" | Write the imprint
+    td "Noah" | Noah
+    td "Done" | Done
+    td
+      button "Edit"
+      button "Delete"
+  tr
+    td "Choose a font" | Choose a font
+    td "Mia" | Mia
+    td "Open" | Open
+    td
+      button "Edit"
+button "Send feedback"
+button "Delete account"
+button "Archive all"
+ul
+  li
+    h3 "Ana Lopez"
+    button "Rename"
+  li
+    h3 "Bob Brown"
+    button "Rename""#;
+    assert_meanings(
+        tasks,
+        &[
+            (
+                "edit Noah",
+                "button \"Edit\" in row \"Write the imprint\"; say click 'Edit' button in the 'Write the imprint' row",
+            ),
+            (
+                "delete Done",
+                "button \"Delete\" in row \"Write the imprint\"; say click 'Delete' button in the 'Write the imprint' row",
+            ),
+            (
+                "delete 'Done'",
+                "button \"Delete\" in row \"Write the imprint\"; say click 'Delete' button in the 'Write the imprint' row",
+            ),
+            (
+                "edit 'Write the imprint'",
+                "button \"Edit\" in row \"Write the imprint\"",
+            ),
+            ("rename Ana", "button \"Rename\" in listitem \"Ana Lopez\""),
+            (
+                "edit the imprint",
+                "button \"Edit\" in row \"Write the imprint\"",
+            ),
+            ("archive all", "button \"Archive all\""),
+            // What a name says besides.
+            (
+                "send",
+                "button \"Send feedback\"; say click 'Send feedback' button",
+            ),
+            (
+                "click account",
+                "button \"Delete account\"; say click 'Delete account' button",
+            ),
+            (
+                "click feedback",
+                "button \"Send feedback\"; say click 'Send feedback' button",
+            ),
+        ],
+    );
+    // Of two that are called so neither is chosen.
+    assert_meanings(
+        "button \"Delete done\"\nul\n  li\n    h3 \"Done\"\n    button \"Delete\"\n  li\n    h3 \"Open\"\n    button \"Delete\"",
+        &[
+            (
+                "delete done",
+                "button \"Delete done\", button \"Delete\" in listitem \"Done\"; say click 'Delete done' button | click 'Delete' button in the 'Done' item",
+            ),
+            (
+                "delete Done",
+                "button \"Delete done\", button \"Delete\" in listitem \"Done\"; say click 'Delete done' button | click 'Delete' button in the 'Done' item",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_count_in_a_heading_is_no_part_of_what_a_place_is_called() {
+    let board = r#"section
+  h2 "To do 2"
+  ul
+    li
+      h3 "Write"
+      button "Edit"
+section
+  h2 "Doing 1"
+  ul
+    li
+      h3 "Read"
+      button "Edit"
+div
+  h2 "Done 3"
+  button "Clear""#;
+    assert_meanings(
+        board,
+        &[
+            (
+                "click 'Edit' in the 'To do' section",
+                "button \"Edit\" in listitem \"Write\"",
+            ),
+            (
+                "click 'Edit' in the 'Doing' column",
+                "button \"Edit\" in listitem \"Read\"",
+            ),
+            ("click 'Clear' in the 'Done' section", "button \"Clear\""),
+        ],
+    );
+}
+
+#[test]
+fn what_stands_beside_a_text_is_its_value() {
+    let account = "p\n  | Balance:\n  b | -€20.00\np\n  | Limit:\n  b | €500\n  i | monthly";
+    assert_meanings(
+        account,
+        &[
+            (
+                "verify Balance is '-€20.00'",
+                "b \"-€20.00\" in card \"Balance:\"",
+            ),
+            (
+                "verify Balance is at most -10",
+                "b \"-€20.00\" in card \"Balance:\"",
+            ),
+            // Two texts stand beside it.
+            ("verify Limit is '€500'", "none, near "),
+        ],
+    );
+}

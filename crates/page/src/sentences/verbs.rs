@@ -320,17 +320,19 @@ impl Reader<'_> {
 
     /// `delete Hana Novak`, `star the message from GitHub`: the control of that name in the item.
     fn on_item(&self, verb: &str, rest: &[Token]) -> Read {
-        let within = item(rest)
+        let (within, has_kind) = item(rest)
             .ok_or_else(|| format!("it does not say what to {} and where", verb.to_lowercase()))?;
+        // In the row of somebody anything may stand.
+        let pool = if has_kind {
+            Pool::Interactive
+        } else {
+            Pool::OfItem
+        };
         let phrase = Phrase {
             within: Some(within),
             ..Phrase::named(verb)
         };
-        Ok(self.intent(
-            self.step(ActionKind::Click),
-            Some((phrase, 0..0)),
-            Pool::Interactive,
-        ))
+        Ok(self.intent(self.step(ActionKind::Click), Some((phrase, 0..0)), pool))
     }
 
     /// `turn X on`

@@ -118,6 +118,12 @@ fn host(url: &str) -> Option<&str> {
     rest.split([':', '/', '?', '#']).next()
 }
 
+/// Whether the list of a step is no `select`, but made by the page.
+pub(super) fn is_made_by_page(step: &TestStep) -> bool {
+    let tag = step.fingerprint.as_ref().map(|known| known.tag.as_str());
+    tag.is_some_and(|tag| !matches!(tag, "" | "select"))
+}
+
 /// How many lines of a step's page have a text in them, whatever its capital letters and spaces.
 pub(super) fn count_lines(step: &TestStep, text: &str) -> usize {
     let fold = |text: &str| {
@@ -144,7 +150,7 @@ pub(super) fn is_whole(url: &str, names: &Names<'_>) -> bool {
                 .chars()
                 .all(|sign| sign.is_ascii_alphanumeric() || "+-.".contains(sign))
     });
-    has_scheme || matches!(names.parts(url).first(), Some(Part::Variable(_)))
+    has_scheme || matches!(names.parts(url).first(), Some(Part::Variable(..)))
 }
 
 fn first_selector(step: &TestStep) -> Option<Selector> {

@@ -744,7 +744,7 @@ proptest! {
         for part in names.parts(&text) {
             match part {
                 Part::Literal(literal) => again.push_str(literal),
-                Part::Variable(name) => again.push_str(&format!("{{{{{name}}}}}")),
+                Part::Variable(name, _) => again.push_str(&format!("{{{{{name}}}}}")),
             }
         }
         // Spaces inside of braces do no harm.

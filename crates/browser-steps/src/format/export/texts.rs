@@ -3,15 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::model::StepsFile;
+use cuecard_page::references;
 use cuecard_source::value::{Json, as_text};
 
 /// A part of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     /// Signs as they are.
     Literal(&'a str),
-    /// The name of a variable.
-    Variable(&'a str),
+    /// The name of a variable, and what stands in for it if it has no value.
+    Variable(&'a str, Option<String>),
 }
 
 /// The names that texts may refer to.
@@ -38,22 +39,16 @@ impl<'a> Names<'a> {
     /// A text apart from its references; braces around anything else are signs like others.
     pub(super) fn parts<'t>(&self, text: &'t str) -> Vec<Part<'t>> {
         let mut parts = Vec::new();
-        let (mut start, mut at) = (0, 0);
-        while let Some(open) = text[at..].find("{{").map(|open| at + open) {
-            let name = text[open + 2..]
-                .find("}}")
-                .map(|end| &text[open + 2..open + 2 + end]);
-            match name.filter(|name| self.names.contains(&name.trim())) {
-                Some(name) => {
-                    if start < open {
-                        parts.push(Part::Literal(&text[start..open]));
-                    }
-                    parts.push(Part::Variable(name.trim()));
-                    start = open + name.len() + 4;
-                    at = start;
-                }
-                None => at = open + 2,
+        let mut start = 0;
+        for reference in references(text) {
+            if !self.names.contains(&reference.name) {
+                continue;
             }
+            if start < reference.range.start {
+                parts.push(Part::Literal(&text[start..reference.range.start]));
+            }
+            parts.push(Part::Variable(reference.name, reference.default));
+            start = reference.range.end;
         }
         if start < text.len() {
             parts.push(Part::Literal(&text[start..]));
@@ -63,7 +58,7 @@ impl<'a> Names<'a> {
 
     pub(super) fn has_references(&self, text: &str) -> bool {
         let parts = self.parts(text);
-        parts.iter().any(|part| matches!(part, Part::Variable(_)))
+        parts.iter().any(|part| matches!(part, Part::Variable(..)))
     }
 
     /// With the defaults of its variables; none if one has no default.
@@ -72,9 +67,10 @@ impl<'a> Names<'a> {
             .into_iter()
             .map(|part| match part {
                 Part::Literal(literal) => Some(literal.to_owned()),
-                Part::Variable(name) => {
-                    let default = self.file.variables.get(name)?;
-                    (!default.is_null()).then(|| as_text(default).into_owned())
+                Part::Variable(name, default) => {
+                    let value = self.file.variables.get(name);
+                    let value = value.filter(|value| !value.is_null());
+                    value.map(|value| as_text(value).into_owned()).or(default)
                 }
             })
             .collect()
@@ -88,12 +84,26 @@ impl<'a> Names<'a> {
                 Part::Literal(literal) => {
                     written.push_str(&literal.replace("{{", "{{\"{{\"}}"));
                 }
-                Part::Variable(name) => {
+                Part::Variable(name, None) => {
                     let _ = write!(written, "{{{{{name}}}}}");
+                }
+                Part::Variable(name, Some(default)) => {
+                    let _ = write!(written, "{{{{{name} | default({})}}}}", quoted(&default));
                 }
             }
         }
         written
+    }
+
+    fn variable(&self, name: &str, default: Option<&str>) -> String {
+        let value = self.file.variables.get(name);
+        match default.filter(|_| value.is_none_or(Json::is_null)) {
+            Some(default) => {
+                let default = literal_of(default);
+                format!("(process.env.CUECARD_VAR_{name} ?? {default})")
+            }
+            None => format!("variables.{name}"),
+        }
     }
 
     /// As an expression of JavaScript.
@@ -102,7 +112,7 @@ impl<'a> Names<'a> {
         match parts.as_slice() {
             [] => "\"\"".to_owned(),
             [Part::Literal(literal)] => literal_of(literal),
-            [Part::Variable(name)] => format!("variables.{name}"),
+            [Part::Variable(name, default)] => self.variable(name, default.as_deref()),
             parts => {
                 let mut written = "`".to_owned();
                 for part in parts {
@@ -113,8 +123,9 @@ impl<'a> Names<'a> {
                                 .replace('`', "\\`")
                                 .replace("${", "\\${"),
                         ),
-                        Part::Variable(name) => {
-                            let _ = write!(written, "${{variables.{name}}}");
+                        Part::Variable(name, default) => {
+                            let _ =
+                                write!(written, "${{{}}}", self.variable(name, default.as_deref()));
                         }
                     }
                 }

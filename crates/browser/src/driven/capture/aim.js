@@ -20,7 +20,7 @@ function described(element) {
   return name ? `${role} ${JSON.stringify(name)}${id}` : `${role}${id}`;
 }
 
-/** As JSON: `{ found, isVisible, isEnabled, isEditable, isHit, isDownload, by?, options? }`. */
+/** As JSON: `{ found, isVisible, isEnabled, isEditable, isHit, isDownload, by?, over?, options? }`. */
 function look(paths) {
   forgetNames();
   const element = find(paths);
@@ -37,7 +37,12 @@ function look(paths) {
   if (!point && !isEmpty(region)) {
     const [x, y] = pointsOf(region)[0];
     const over = deepest(x, y);
-    if (over) answer.by = described(over);
+    if (over) {
+      answer.by = described(over);
+      let outer = over;
+      while (outer.getRootNode().host) outer = outer.getRootNode().host;
+      answer.over = absolutePath(outer);
+    }
   }
   if (element.localName === 'select') {
     answer.options = Array.from(element.options, (option) => [fold(option.label), option.value, option.matches(':disabled')]);

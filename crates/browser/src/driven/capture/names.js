@@ -16,7 +16,8 @@ function nameOf(element, role) {
 
 /** What labels a field, without its placeholder or title: the text of its labels, or what ARIA says instead. */
 function labelOf(element) {
-  const references = referenced(element, 'aria-labelledby');
+  // A list may name itself behind its label, with what is chosen.
+  const references = referenced(element, 'aria-labelledby').filter((other) => other !== element);
   if (references.length) return fold(references.map((other) => referenceText(other)).join(' ')).slice(0, LONGEST_NAME);
   const given = fold(element.getAttribute('aria-label') || '');
   if (given) return given.slice(0, LONGEST_NAME);

@@ -129,10 +129,12 @@ class Walk {
   }
 
   naming(element, node, role) {
-    if (!role && !NAMED_TAGS.has(element.localName) && !hasGlobalAria(element)) return;
+    const isEditor = element.isContentEditable === true && isEditingHost(element);
+    if (!role && !isEditor && !NAMED_TAGS.has(element.localName) && !hasGlobalAria(element)) return;
     const name = role ? nameOf(element, role) : '';
     if (name) node.name = name;
-    const takesLabel = LABELABLE.has(element.localName) || role === 'textbox' || role === 'combobox' || role === 'searchbox' || role === 'spinbutton' || role === 'slider';
+    // What can be edited and has no role has no name either, but may have a label.
+    const takesLabel = isEditor || LABELABLE.has(element.localName) || role === 'textbox' || role === 'combobox' || role === 'searchbox' || role === 'spinbutton' || role === 'slider';
     if (takesLabel) {
       const label = labelOf(element);
       if (label) node.label = label;

@@ -320,3 +320,23 @@ fn what_a_page_does_not_take_is_not_dragged_in_silence() {
     let parsed = lab.parse("dragging/board.html?rewritten", &actions, 1);
     assert!(parsed.steps().is_empty(), "{:#}", parsed.json);
 }
+
+#[test]
+fn a_default_stands_in_for_a_variable_that_nobody_gave() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = json!([
+        r#"type '{{WHO | default("ana")}}' into the E-mail field"#,
+        r#"verify the value of E-mail is "{{WHO | default('ana')}}""#,
+    ]);
+    for (args, value) in [(&[][..], "ana"), (&["--var", "WHO=bob"][..], "bob")] {
+        let more = json!({"actions": [actions[0], actions[1], format!("verify the value of E-mail is '{value}'")]});
+        let parsed = lab.parse_with("login.html", json!([]), more, args, 0);
+        assert_eq!(parsed.json["variables"], json!({"WHO": null}));
+        lab.scratch
+            .write("steps.json", parsed.text.as_str())
+            .expect("writable");
+        let played =
+            crate::program::run(&lab.scratch, &[&["play", "steps.json"][..], args].concat());
+        assert_eq!(played.code(), Some(0), "{}", crate::program::told(&played));
+    }
+}

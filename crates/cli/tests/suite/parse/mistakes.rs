@@ -279,3 +279,49 @@ fn a_part_of_a_page_can_be_looked_at() {
     assert!(parsed.json["executionTimeMs"].is_u64());
     assert!(parsed.steps()[0]["context"]["fullDomSnapshot"]["nodes"].is_array());
 }
+
+#[test]
+fn against_what_covers_an_element_steps_are_proposed_that_work_when_copied() {
+    let Some(lab) = Lab::new() else { return };
+    lab.scratch
+        .write(
+            "page.html",
+            "<!doctype html><title>Shop</title><h1>Shop</h1><button style='position: absolute; top: 80px'>Order</button>\
+             <div style='position: fixed; inset: 40px 0 auto 0; height: 300px; background: #ccc'>We use cookies \
+             <button onclick='this.parentNode.remove()'>Accept all</button></div>",
+        )
+        .expect("writable");
+    let url = json!({"url": format!("file://{}", lab.scratch.work().join("page.html").display())});
+    let order = json!({"action": "click 'Order'", "timeoutMs": 1500});
+    let parsed = lab.parse_with("", json!([order.clone()]), url.clone(), &[], 1);
+    assert_eq!(parsed.error()["code"], "B-element_covered");
+    let help = parsed.error()["help"].as_str().expect("a help");
+    let proposed = &help[help.find('{').expect("a step")..];
+    let proposed: serde_json::Value = serde_json::from_str(proposed).expect("JSON");
+    assert_eq!(proposed["optional"], true);
+    lab.parse_with("", json!([proposed, order]), url, &[], 0);
+}
+
+#[test]
+fn an_option_of_a_list_that_the_page_makes_must_be_there_and_may_not_be_disabled() {
+    let Some(lab) = Lab::new() else { return };
+    for (action, words) in [
+        ("select 'Bus' from Size", "option `Bus` is disabled"),
+        ("select 'Black' from Colour", "option `Black` is disabled"),
+        (
+            "select 'Tram' from Size",
+            "available: `Small car`, `Family car`, `Van`, `Bus`",
+        ),
+    ] {
+        let actions = json!([{"action": action, "timeoutMs": 1500}]);
+        let parsed = lab.parse_with("components/rentals.html", actions, json!({}), &[], 1);
+        assert_eq!(
+            parsed.error()["code"],
+            "B-option_not_found",
+            "{}",
+            parsed.stderr
+        );
+        let message = parsed.error()["message"].as_str().expect("one");
+        assert!(message.contains(words), "{message}");
+    }
+}

@@ -7,6 +7,8 @@ pub(super) enum Helper {
     Environment,
     /// `countInFrames(page, find)`: visible elements of all frames.
     CountInFrames,
+    /// `labelOf(box)`: what is clicked in its place.
+    LabelOf,
     /// `scrollTo(page, target)`: to what is not rendered yet.
     ScrollTo,
 }
@@ -17,6 +19,7 @@ impl Helper {
         match self {
             Self::Environment => ENVIRONMENT,
             Self::CountInFrames => COUNT_IN_FRAMES,
+            Self::LabelOf => LABEL_OF,
             Self::ScrollTo => SCROLL_TO,
         }
     }
@@ -26,6 +29,7 @@ impl Helper {
         match self {
             Self::Environment => &[],
             Self::CountInFrames => &["Frame", "Locator", "Page"],
+            Self::LabelOf => &["ElementHandle", "Locator"],
             Self::ScrollTo => &["Locator", "Page"],
         }
     }
@@ -45,6 +49,14 @@ async function countInFrames(page: Page, find: (frame: Frame) => Locator): Promi
   // A frame that is gone has none.
   const counts = page.frames().map((frame) => find(frame).filter({ visible: true }).count().catch(() => 0));
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+"#;
+
+const LABEL_OF: &str = r#"
+/** The label of a box that can't be clicked itself. */
+async function labelOf(box: Locator): Promise<ElementHandle> {
+  const label = await box.evaluateHandle((input: HTMLInputElement) => input.labels![0]);
+  return label.asElement()!;
 }
 "#;
 

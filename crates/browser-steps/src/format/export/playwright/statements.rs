@@ -1,6 +1,6 @@
 //! What a step does, as statements of Playwright.
 
-use super::super::pages::is_whole;
+use super::super::pages::{is_made_by_page, is_whole};
 use super::super::texts::quoted;
 use super::Writer;
 use super::helpers::Helper;
@@ -54,6 +54,24 @@ impl Writer<'_> {
             Some(InputValue::Number(number)) => quoted(&number.to_string()),
             _ => "\"\"".to_owned(),
         };
+        if step.observed.by_label {
+            self.helpers.insert(Helper::LabelOf);
+            let click = format!("await (await labelOf({target})).click({alone});");
+            return Some(match step.input_value() {
+                Some(InputValue::Flag(flag)) => {
+                    let (not, checked) = if flag {
+                        ("!", "")
+                    } else {
+                        ("", "{ checked: false }")
+                    };
+                    vec![
+                        format!("if ({not}(await {target}.isChecked())) {click}"),
+                        format!("await expect({target}).toBeChecked({checked});"),
+                    ]
+                }
+                _ => vec![click],
+            });
+        }
         let call = match (step.action, step.input_value()) {
             (ActionKind::Click, _) => format!("click({alone})"),
             (ActionKind::DoubleClick, _) => format!("dblclick({alone})"),
@@ -72,6 +90,12 @@ impl Writer<'_> {
             (ActionKind::Input, Some(InputValue::Flag(false))) => format!("uncheck({alone})"),
             (ActionKind::Input, _) if value == "\"\"" => format!("clear({alone})"),
             (ActionKind::Input, _) => format!("fill({value}{after})"),
+            (ActionKind::Select, _) if is_made_by_page(step) => {
+                let option = format!(
+                    "await {page}.getByRole(\"option\", {{ name: {value}, exact: true }}).click({alone});"
+                );
+                return Some(vec![format!("await {target}.click({alone});"), option]);
+            }
             (ActionKind::Select, _) => format!("selectOption({value}{after})"),
             (ActionKind::Upload, _) => format!("setInputFiles({value}{after})"),
             (ActionKind::Press, _) => {

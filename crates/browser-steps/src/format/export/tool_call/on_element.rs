@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use super::super::pages::{is_in_foreign_inner_frame, is_in_part};
+use super::super::pages::{is_in_foreign_inner_frame, is_in_part, is_made_by_page};
 use super::assertions::returns_true;
 use super::elements::Element;
 use super::retries::{common, on_element, retry};
@@ -92,6 +92,15 @@ impl Writer<'_> {
         };
         let is_flag = matches!(step.input_value(), Some(InputValue::Flag(_)));
         let words = step.description.as_str();
+        if step.observed.by_label {
+            let function = match step.input_value() {
+                Some(InputValue::Flag(flag)) => format!(
+                    "(element) => {{ if (element.checked !== {flag}) element.labels[0].click(); }}"
+                ),
+                _ => "(element) => { element.labels[0].click(); }".to_owned(),
+            };
+            return self.evaluate(step, &function, more);
+        }
         let (tool, params) = match (self.server, step.action) {
             (ToolCallServer::ChromeDevtools, ActionKind::Click) => ("click", json!({})),
             (ToolCallServer::ChromeDevtools, ActionKind::DoubleClick) => {
@@ -100,6 +109,11 @@ impl Writer<'_> {
             (ToolCallServer::ChromeDevtools, ActionKind::RightClick) => {
                 let help = "play it with `cuecard play`, or export it for another server";
                 let why = "the server has no right click";
+                return self.warnings.leave_out(place, step, why, help);
+            }
+            (_, ActionKind::Select) if is_made_by_page(step) => {
+                let why = "the list is no `select`, whose options a call could choose";
+                let help = "click it, and click the option, as two steps";
                 return self.warnings.leave_out(place, step, why, help);
             }
             (_, ActionKind::Drag) => return self.drag(place, step, more),
