@@ -226,6 +226,8 @@ patterns! {
     PHONE = r"(?<![\w.-])(?:\+|0)\d[\d ()/-]{7,}\d(?!\w)", where r"[+0]\d[\d ()/-]{7}";
     DATE_ISO = r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[T ](?P<t>\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)", where r"\d{4}-\d\d-\d\d";
     MONTH_ISO = r"(?<![\w-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\w-])|(?<![\w/-])(?P<m2>0?[1-9]|1[0-2])/(?P<y2>(?:19|20)\d\d)(?![\w/-])", where r"(?:19|20)\d\d-[01]\d|[01]?\d/(?:19|20)\d\d";
+    DAYS_MONTH = format!(r"(?i)\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:-|–|to|and|or|until|bis|und)\s*(?P<d2>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<mon>{})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
+    MONTH_DAYS = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*(?:-|–|to|until|through)\s*(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d|\s?%|\s[ap]m\b)(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH), where format!(r"(?i)\b{}\b\.?\s+\d", *MONTH);
     DATE_DAY_MONTH = format!(r"(?i)\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<mon>{})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
     DATE_MONTH_DAY = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH), where format!(r"(?i)\b{}\b\.?\s+\d", *MONTH);
     DATE_MONTH_YEAR = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<y>\d{{4}})\b", *MONTH);
@@ -239,7 +241,7 @@ patterns! {
         });
         format!(r"(?:(?<=[a-zäöü,:] )|^(?=\w+\s*(?:[:(|–-]|$)))({})\b", names.collect::<Vec<String>>().join("|"))
     }, where r"\b\p{Lu}\w\w\w";
-    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::([0-5]\d))?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])(?:\.([0-5]\d))?\s*uhr\b", where r"(?i)\d(?:\d?:[0-5]\d|[\d.]{0,4}\s*(?:[ap]\.?m|uhr))";
+    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::([0-5]\d))?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])(?:\.([0-5]\d))?\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])(?:\.([0-5]\d))?\s*uhr\b", where r"(?i)\d(?:\d?:[0-5]\d|[\d.]{0,4}\s*(?:[ap]\.?m|uhr))";
     ID = r"(?:\b|\B[@#])[A-Za-z0-9]\w*(?:[-./:@#+_]+\w+)*";
     GRADE = r"(?<![\w+-])(?:[A-Z]{1,2}[+-]|[A-Za-z](?:\+\+|#))(?![\w+#-])", where r"[A-Z]{1,2}[+-]|[A-Za-z](?:\+\+|#)";
     COUNTED = r"^\d+-[a-z]{3,}$";
@@ -331,7 +333,30 @@ impl Reader {
         });
     }
 
+    /// Reads two days of one month: `12 and 16 January 2026`.
+    fn days(&mut self) {
+        for pattern in [&DAYS_MONTH, &MONTH_DAYS] {
+            self.each(pattern, |reader, found| {
+                let number = |name: &str| found.name(name)?.as_str().parse::<i32>().ok();
+                if matches!(found.name("mon")?.as_str(), "may" | "march" | "mar") {
+                    return None;
+                }
+                let month = month(&found.name("mon")?.as_str().to_lowercase())?;
+                for name in ["d", "d2"] {
+                    let day = found.name(name)?;
+                    if !(1..=31).contains(&number(name)?) {
+                        return None;
+                    }
+                    let date = Value::Date([number("y"), Some(month), number(name)]);
+                    reader.add(date, day.start(), day.as_str());
+                }
+                Some(found.get(0)?.range())
+            });
+        }
+    }
+
     fn dates(&mut self) {
+        self.days();
         let patterns = [
             &DATE_ISO,
             &MONTH_ISO,
@@ -387,14 +412,14 @@ impl Reader {
                 groups.next().map(|group| group.as_str())
             };
             let number = |groups: &[usize]| group(groups)?.parse::<i32>().ok();
-            let hour = number(&[1, 5, 7])?;
-            let half = group(&[4, 6]).unwrap_or_default().to_lowercase();
+            let hour = number(&[1, 5, 8])?;
+            let half = group(&[4, 7]).unwrap_or_default().to_lowercase();
             let hour = match half.replace('.', "").as_str() {
                 "am" => hour % 12,
                 "pm" => hour % 12 + 12,
                 _ => hour,
             };
-            let minute = number(&[2, 8]).or(Some(0));
+            let minute = number(&[2, 6, 9]).or(Some(0));
             let time = Value::Time([Some(hour), minute, number(&[3])]);
             reader.add(time, whole.start(), whole.as_str());
             Some(whole.range())
@@ -497,7 +522,8 @@ impl Reader {
             }
         }
         let times = group("mult").to_lowercase();
-        let behind_it = unit_of(group("u"));
+        // `50G` are no grams, and `8.0T` are no tonnes.
+        let behind_it = unit_of(group("u")).filter(|_| !matches!(group("u"), "G" | "T"));
         let is_money = |unit: Unit| CURRENCIES.contains(&unit.dimension);
         let is_length = before.is_empty() && !behind_it.is_some_and(is_money);
         let is_unit = matches!(times.as_str(), "m" | "b") && is_length;
@@ -602,6 +628,21 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             text.replace_range(at..at + phrase.len(), "     -");
         }
     }
+    // `twenty-five` is one number, and so is the first word of the key `fiftyTwoWeekHigh`.
+    pattern!(
+        TENS,
+        r"(?i)\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[- ](one|two|three|four|five|six|seven|eight|nine)\b"
+    );
+    if language == Some(Language::English) {
+        for found in TENS.captures_iter(&lower) {
+            let number = |part: usize| number_word(&found[part], language);
+            if let (Some(tens), Some(ones)) = (number(1), number(2)) {
+                let width = found[0].len();
+                let whole = found.get_match().range();
+                text.replace_range(whole, &format!("{:>width$}", tens + ones));
+            }
+        }
+    }
     // `No, it is open.` denies what was asked.
     for answer in ["no, ", "nein, "] {
         for (at, _) in lower.match_indices(answer) {
@@ -653,7 +694,15 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         if lower == "one" && rest.starts_with(" of ") {
             continue;
         }
-        let number = number.or_else(|| NO.contains(lower.as_str()).then_some(0.0));
+        // `Bylaw No. 17` denies nothing.
+        pattern!(NTH, r"^\. ?\d");
+        let front = folded[..found.start()].trim_end();
+        let is_nth = || {
+            let written = folded.get(found.end()..).unwrap_or_default();
+            lower == "no" && NTH.is_match(written) && front.ends_with(char::is_alphanumeric)
+        };
+        let is_zero = NO.contains(lower.as_str()) && !is_nth();
+        let number = number.or_else(|| is_zero.then_some(0.0));
         if let Some(number) = number {
             facts.push(Fact::new(Value::Number(number), at, word));
             ends.insert(at, at + place(word.len()));
@@ -663,11 +712,8 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             said.nor.push(at);
             continue;
         }
-        if lower == "non"
-            || data
-                .as_ref()
-                .is_some_and(|data| data.not.contains(lower.as_str()))
-        {
+        let is_denial = |data: &super::data::Words| data.not.contains(lower.as_str());
+        if !is_nth() && (lower == "non" || data.as_ref().is_some_and(is_denial)) {
             said.denials.push(at);
             continue;
         }
