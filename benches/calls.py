@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import shutil
+import socketserver
 import statistics
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from bench import left_out, write
 
 # Rows of this part when nothing is left out.
-ROWS = 11
+ROWS = 14
 HIGHEST_RATIO = 1.15
 HIGHEST_JOURNAL_RATIO = 1.05
 LOWEST_RATE = 10_000
@@ -101,6 +103,13 @@ def servers(binary, loop, everything, folder):
         if node and everything.exists():
             entry = {"command": node, "args": [str(everything), "stdio"]}
             yield "stdio, server-everything", ["stdio", node, everything, "stdio"], entry
+            with socketserver.TCPServer(("127.0.0.1", 0), None) as free:
+                port = free.server_address[1]
+            args = [node, everything, "streamableHttp"]
+            ready = lambda said: f"{port}" in said
+            up.enter_context(serving(args, folder, ready, {**os.environ, "PORT": str(port)}))
+            url = f"http://127.0.0.1:{port}/mcp"
+            yield "Streamable HTTP, server-everything", ["http", url], {"url": url}
 
 
 def served(binary, calls, folder):
@@ -135,19 +144,27 @@ def served(binary, calls, folder):
     return calls / took
 
 
-def recorded(binary, entry):
+@contextmanager
+def recorded(bench, entry):
     """How a config says of a server that a proxy records it."""
-    record = ["record", "mcp", "--force", "-o", "rec.json", "--server", "peer", "--"]
-    return {"command": str(binary), "args": [*record, entry["command"], *entry["args"]]}
+    record = ["record", "mcp", "--force", "-o", "rec.json", "--server", "peer"]
+    if "args" in entry:
+        yield {"command": str(bench.binary), "args": [*record, "--", entry["command"], *entry["args"]]}
+        return
+    ready = re.compile(r"^ready +(\S+)", re.MULTILINE)
+    args = [bench.binary, *record, "--http", "--url", entry["url"]]
+    with serving(args, bench.folder, ready.search) as said:
+        yield {"url": said[1]}
 
 
 def recording(bench, name, entry, calls):
     """What a proxy that records adds to a call."""
     without, within = [], []
     for _ in range(bench.pick(15, 3, 1)):
-        for runs, config in (without, entry), (within, recorded(bench.binary, entry)):
-            (bench.folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"peer": config}}))
-            runs.append(played(bench.binary, calls, bench.folder)[0] * 1e6 / calls)
+        with recorded(bench, entry) as proxy:
+            for runs, config in (without, entry), (within, proxy):
+                (bench.folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"peer": config}}))
+                runs.append(played(bench.binary, calls, bench.folder)[0] * 1e6 / calls)
     direct, proxied = statistics.median(without), statistics.median(within)
     what = f"{calls:,} echo steps over {name}, recorded"
     return what, f"{proxied:.0f} µs each, direct {direct:.0f}: {proxied / direct:.2f} ×", f"<= {HIGHEST_RATIO} ×"
@@ -177,12 +194,13 @@ def rows(bench):
             f"{our:.0f} µs each, bare {their:.0f}: {our / their:.2f} × (best {best:.2f}; CPU {cpu:.2f})",
             f"<= {HIGHEST_RATIO} ×",
         )
-        if "args" in entry:
+        if not entry.get("url", "http:").startswith(("unix", "http+unix")):
             yield recording(bench, name, entry, calls)
     (folder / ".mcp.json").unlink()
     if "stdio, server-everything" not in names:
-        for what in "", ", recorded":
-            yield left_out(f"echo steps over stdio, server-everything{what}", "`./test` installs it")
+        for transport in "stdio", "Streamable HTTP":
+            for what in "", ", recorded":
+                yield left_out(f"echo steps over {transport}, server-everything{what}", "`./test` installs it")
     n_served = bench.pick(100_000, 20_000, 100)
     rate = max(served(binary, n_served, folder) for _ in range(bench.pick(3, 3, 1)))
     what = f"{n_served:,} calls of a served cassette over stdio, {WINDOW} at a time"

@@ -144,23 +144,23 @@ impl Secrets {
     /// JSON as a template that gives just this JSON, with references in the place of marks.
     fn template(&mut self, key: &str, value: &Value) -> Value {
         match value {
-            Value::String(text) => {
-                let reference = |found: &Captures<'_>| self.reference(key, &found[0]);
-                let template = MARK
-                    .replace_all(&verbatim_text(text), reference)
-                    .into_owned();
-                template.into()
-            }
+            Value::String(text) => self.text(key, text).into(),
             Value::Array(items) => items.iter().map(|item| self.template(key, item)).collect(),
             Value::Object(members) => self.members(members).into(),
             other => other.clone(),
         }
     }
 
+    fn text(&mut self, key: &str, text: &str) -> String {
+        let reference = |found: &Captures<'_>| self.reference(key, &found[0]);
+        let text = verbatim_text(text);
+        MARK.replace_all(&text, reference).into_owned()
+    }
+
     fn members(&mut self, members: &Map<String, Value>) -> Map<String, Value> {
         let templates = members.iter().map(|(key, value)| {
             let template = self.template(key_of(members, key), value);
-            (verbatim_text(key), template)
+            (self.text("key", key), template)
         });
         templates.collect()
     }
@@ -268,13 +268,14 @@ mod tests {
                     "confirm": "[redacted-00000002]",
                     "paths": ["/tmp/[redacted-00000003]/[redacted-00000001]"]
                 })),
+                call(json!({"[redacted-00000001]": {"[redacted-00000004]": 1}})),
             ],
             ..Recording::default()
         };
         let written = scenario(&recording, "x");
         assert_eq!(
             json!(written.variables),
-            json!({"PASSWORD": "", "PASSWORD_2": "", "PATHS_SECRET": ""})
+            json!({"PASSWORD": "", "PASSWORD_2": "", "PATHS_SECRET": "", "KEY_SECRET": ""})
         );
         assert_eq!(
             json!(written.steps[0].params),
@@ -288,6 +289,10 @@ mod tests {
                 "confirm": "{{PASSWORD_2}}",
                 "paths": ["/tmp/{{PATHS_SECRET}}/{{PASSWORD}}"]
             })
+        );
+        assert_eq!(
+            json!(written.steps[2].params),
+            json!({"{{PASSWORD}}": {"{{KEY_SECRET}}": 1}})
         );
     }
 

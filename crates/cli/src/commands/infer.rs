@@ -166,7 +166,12 @@ fn read(
     }
     let format = args.format.or_else(|| detect_session(&source));
     let Some(format) = format else {
-        let message = format!("`{}` is not a recording", path.display());
+        let why = match serde_json::from_str::<serde::de::IgnoredAny>(source.text()) {
+            _ if source.text().trim().is_empty() => ": it is empty".to_owned(),
+            Err(error) if path.extension().is_some_and(|end| end == "json") => format!(": {error}"),
+            _ => String::new(),
+        };
+        let message = format!("`{}` is not a recording{why}", path.display());
         let help = "give a cassette, a scenario with its cassette, or a session of Claude Code or Codex; --format tells what else it is";
         return Err(Stop::refused(codes::FILE_KIND, message, help));
     };

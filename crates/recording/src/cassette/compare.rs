@@ -197,7 +197,7 @@ fn add_facts<'s>(facts: &mut Facts, schema: &'s Json, path: &str, around: &mut V
             }
             ("required", Json::Array(names), _) => {
                 for name in names.iter().filter_map(Json::as_str) {
-                    set(child(name), "required", value);
+                    set(child(name), "required", &"yes".into());
                 }
             }
             ("items", Json::Object(_), _) => add_facts(facts, value, &child("[]"), around),
@@ -307,6 +307,11 @@ mod tests {
             (
                 object(json!({"a": a}), json!(["a"])),
                 object(json!({"a": a}), json!([])),
+                (D::Wider, "`a` is no longer required"),
+            ),
+            (
+                object(json!({"a": a, "b": a}), json!(["a", "b"])),
+                object(json!({"a": a, "b": a}), json!(["b"])),
                 (D::Wider, "`a` is no longer required"),
             ),
             (

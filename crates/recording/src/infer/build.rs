@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use cuecard_source::value::{REDACTED, Redactor, as_text, cut, key_of};
 use cuecard_tool_call::format::OPEN_QUESTION;
@@ -16,7 +17,9 @@ use super::secrets::{is_distinct, parts_of, secrets, secrets_of_results, typed_s
 use super::spellings::{Index, MOST_SPELLINGS, Origin};
 use super::texts::word_by_word;
 use super::tidy::{Kept, Tidy, ToolKey, tidy, tool_of};
-use super::values::{Proof, Source, Weight, is_namesake, is_telling, may_name, proof, weight};
+use super::values::{
+    Proof, Source, Weight, is_namesake, is_plain_name, is_telling, may_name, proof, weight,
+};
 use super::{InferError, Inferred, Note, shape, targets};
 use crate::marks::name_of;
 use crate::scenario::{Names, tool_name};
@@ -26,12 +29,21 @@ use crate::{Recording, Scenario, Step};
 const MOST_DIFFERENCES: usize = 2_000;
 const LONGEST_DIFFERENCE: usize = 2_000;
 
+/// Times of calls are not told more exactly.
+const AT_ONCE: Duration = Duration::from_millis(2);
+
+/// How what was taken out of a recording begins.
+const MARK: &str = "[redacted";
+
 /// The parameter whose text is a command.
 const COMMAND: &str = "command";
 
 /// Why one recording has no variables, and what helps.
 const NO_PROMPT: &str = "the recording holds no prompt, so only secrets are variables: infer it with a second recording \
     that has other values, or write `{{NAME}}` and its default under `variables`";
+
+/// Why two recordings have none.
+const NO_DIFFERENCE: &str = "the recordings pass the same values, so only secrets are variables: record the task again with other ones";
 
 pub(super) fn build(
     recording: &Recording,
@@ -93,6 +105,7 @@ pub(super) fn build(
         has_second: second.is_some(),
         partners: &partners,
         index: Index::default(),
+        second_index: Index::default(),
         scenario: Scenario::new(name),
         names: ids,
         variables: HashMap::new(),
@@ -153,6 +166,8 @@ pub(super) struct Builder<'c, 'r> {
     pub(super) known: Vec<Difference>,
     second_prompt: Option<Prompt>,
     pub(super) index: Index,
+    /// What the second recording read.
+    pub(super) second_index: Index,
     scenario: Scenario,
     names: Names,
     /// The names of variables by the values they stand for in both recordings.
@@ -279,8 +294,12 @@ impl<'c, 'r> Builder<'c, 'r> {
                 true => value.clone(),
                 false => self.value(key_of(&arguments, key), value, other),
             };
-            step.params
-                .insert(crate::scenario::verbatim_text(key), written);
+            let is_secret = self.is_known_secret(key);
+            let written_key = match is_secret {
+                true => reference(&self.secret(&Value::from(key.as_str()))),
+                false => crate::scenario::verbatim_text(key),
+            };
+            step.params.insert(written_key, written);
         }
         (self.enumerated, self.converts) = (false, false);
         if let Some(others) = &others {
@@ -336,6 +355,10 @@ impl<'c, 'r> Builder<'c, 'r> {
         ] {
             self.index.add(origin, value);
         }
+        if let Some(partner) = partner {
+            self.second_index
+                .add(Origin::Result(self.step), &partner.value);
+        }
         self.scenario.steps.push(step);
     }
 
@@ -353,8 +376,9 @@ impl<'c, 'r> Builder<'c, 'r> {
                 }
                 let members = members.iter().map(|(key, value)| {
                     let other = other.and_then(|other| other.get(key));
+                    let written_key = self.member_key(key);
                     let written = self.value(key_of(members, key), value, other);
-                    (crate::scenario::verbatim_text(key), written)
+                    (written_key, written)
                 });
                 members.collect::<Map<String, Value>>().into()
             }
@@ -393,6 +417,29 @@ impl<'c, 'r> Builder<'c, 'r> {
                 value.clone()
             }
         }
+    }
+
+    /// The template of a key inside of a parameter, which may be a value too: an id, or a secret.
+    fn member_key(&mut self, key: &str) -> String {
+        let value = Value::from(key);
+        let name = if self.is_known_secret(key) {
+            Some(self.secret(&value))
+        } else if is_plain_name(key) || weight(&value) < Weight::Strong {
+            None
+        } else if let Some(source) = self.copy(&value, None) {
+            Some(self.output(source))
+        } else {
+            let is_given = self.prompt.mentions(&value) == Mention::Literal;
+            is_given.then(|| self.variable(&value, None))
+        };
+        name.map_or_else(
+            || crate::scenario::verbatim_text(key),
+            |name| reference(&name),
+        )
+    }
+
+    fn is_known_secret(&self, text: &str) -> bool {
+        self.redactor.secrets().iter().any(|secret| secret == text)
     }
 
     /// What a whole value is: an output, a variable, or nothing that can be told.
@@ -489,9 +536,11 @@ impl<'c, 'r> Builder<'c, 'r> {
         // Of what had come before the user said it, the user repeats it.
         let n_seen = self.prompt.calls_before(value);
         if is_given && n_seen == 0 {
+            self.ask_of_coincidence(value);
             return None;
         }
         let mut sources = self.index.sources(value, (self.step, self.converts));
+        sources.retain(|source| self.had_come(source.step));
         if is_given {
             sources.retain(|source| self.calls[source.step].number <= n_seen);
         }
@@ -501,7 +550,13 @@ impl<'c, 'r> Builder<'c, 'r> {
         }
         let shown = cut(&as_text(value), 60).into_owned();
         let key = self.key.clone();
-        let Some(first) = sources.first().map(|source| source.step) else {
+        let is_namesake =
+            |source: &Source| source.regex.is_none() && is_namesake(&key, &source.path.name);
+        let is_named = sources.iter().any(is_namesake);
+        if is_named {
+            sources.retain(is_namesake);
+        }
+        let Some(source) = sources.first().cloned() else {
             if was_read && weight(value) == Weight::Strong {
                 let id = "the first recording";
                 let text =
@@ -512,14 +567,6 @@ impl<'c, 'r> Builder<'c, 'r> {
             }
             return None;
         };
-        sources.retain(|source| source.step == first);
-        let is_namesake =
-            |source: &Source| source.regex.is_none() && is_namesake(&key, &source.path.name);
-        let is_named = sources.iter().any(is_namesake);
-        if is_named {
-            sources.retain(is_namesake);
-        }
-        let source = sources.first()?.clone();
         let proof = match differs {
             true if is_named || sources.len() == 1 || weight(value) == Weight::Strong => {
                 Proof::Enough
@@ -527,18 +574,28 @@ impl<'c, 'r> Builder<'c, 'r> {
             true => Proof::Nothing,
             false => proof(value, &key, &source.path.name, is_named),
         };
-        let (id, path) = (self.ids[first].clone(), source.path.to_string());
+        let (id, path) = (self.ids[source.step].clone(), source.path.to_string());
         match proof {
             Proof::Enough => {
-                let twin = sources.get(1).map(|twin| twin.path.to_string());
-                let twin = twin.filter(|twin| twin.len() == path.len() && other.is_none());
+                // Two recordings show that it is the same in two places that are called so, unless it is worth little.
+                let twin = sources[1..].iter().find(|twin| match other {
+                    None if twin.step == source.step => twin.path.to_string().len() == path.len(),
+                    None => {
+                        !(self.is_repeated([source.step, twin.step]) && twin.path == source.path)
+                    }
+                    Some(_) => twin.step != source.step && !is_named,
+                });
+                let twin = twin.map(|twin| (self.ids[twin.step].clone(), twin.path.to_string()));
                 // Two recordings that take a later one may go through all of them.
-                let place = source.place(&self.calls[first].value);
+                let place = source.place(&self.calls[source.step].value);
                 let place = place.filter(|(place, _)| other.is_none() || *place > 1);
                 let doubt = match (twin, place) {
-                    (Some(twin), _) => {
-                        format!("is in `{id}` as `{path}` and as `{twin}`: the first was taken")
+                    (Some((twin, other)), _) if twin == id => {
+                        format!("is in `{id}` as `{path}` and as `{other}`: the first was taken")
                     }
+                    (Some((twin, other)), _) => format!(
+                        "is in `{id}` as `{path}` and in `{twin}` as `{other}`: the first was taken"
+                    ),
                     (None, Some((_, place))) => format!(
                         "was copied from {place} in the result of `{id}`: will it stand there again?"
                     ),
@@ -559,6 +616,53 @@ impl<'c, 'r> Builder<'c, 'r> {
                 );
                 None
             }
+        }
+    }
+
+    /// Whether two steps are the same call.
+    fn is_repeated(&self, steps: [usize; 2]) -> bool {
+        let [one, other] = steps.map(|step| self.calls[step].call);
+        (&one.server, &one.tool, &one.arguments) == (&other.server, &other.tool, &other.arguments)
+    }
+
+    /// Whether the result of a step had come when this one was called.
+    fn had_come(&self, step: usize) -> bool {
+        let call = self.calls[step].call;
+        let end = call
+            .started
+            .zip(call.duration)
+            .map(|(start, took)| start + took);
+        let began = self.calls[self.step].call.started;
+        end.zip(began)
+            .is_none_or(|(end, began)| end <= began + AT_ONCE)
+    }
+
+    /// Asks of a number that the user said, and that a result calls as this parameter is called.
+    fn ask_of_coincidence(&mut self, value: &Value) {
+        let is_number = value.is_number()
+            || value
+                .as_str()
+                .is_some_and(|text| text.parse::<u64>().is_ok());
+        if !is_number {
+            return;
+        }
+        let sources = self.index.sources(value, (self.step, self.converts));
+        let named = |source: &&Source| {
+            source.regex.is_none()
+                && !source.path.name.is_empty()
+                && is_namesake(&self.key, &source.path.name)
+        };
+        if let Some(source) = sources.iter().find(named) {
+            let (id, path, shown) = (
+                self.ids[source.step].clone(),
+                source.path.to_string(),
+                as_text(value).into_owned(),
+            );
+            let text = format!(
+                "`{}` is `{shown}`, which the prompt has and `{path}` of `{id}` was too: the prompt's was taken",
+                self.key
+            );
+            self.ask_about([&shown, &id, &path], text);
         }
     }
 
@@ -672,10 +776,13 @@ impl<'c, 'r> Builder<'c, 'r> {
             let partner = self.partners[idx].as_ref();
             let checks =
                 shape::proposals(&self.calls[idx].value, partner.map(|other| &other.value));
-            proposals.extend(checks.into_iter().map(|check| Note {
+            let checks = checks.into_iter().map(|check| check.to_string());
+            // What can't be written can't be checked.
+            let checks = checks.filter(|text| !self.masker.finds(text) && !text.contains(MARK));
+            proposals.extend(checks.map(|text| Note {
                 step: Some(idx + 1),
                 tool: step.tool.clone(),
-                text: check.to_string(),
+                text,
                 ..Note::default()
             }));
         }
@@ -690,13 +797,17 @@ impl<'c, 'r> Builder<'c, 'r> {
             note.text = self.without_secrets(&note.text);
         }
         let tells_given = self.has_second || !self.recording.prompts.is_empty();
-        let hint = (!tells_given).then(|| NO_PROMPT.to_owned());
+        let all_secret = self.scenario.variables.values().all(|value| value == "");
+        let hint = match tells_given {
+            false => Some(NO_PROMPT),
+            true => (self.has_second && all_secret).then_some(NO_DIFFERENCE),
+        };
         Ok(Inferred {
             scenario: self.scenario,
             questions,
             proposals,
             left_out,
-            hints: hint.into_iter().collect(),
+            hints: hint.into_iter().map(str::to_owned).collect(),
         })
     }
 }

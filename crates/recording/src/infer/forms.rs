@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use cuecard_source::value::{SHORTEST_SECRET, as_text, names_credential};
+use cuecard_source::value::{
+    SHORTEST_SECRET, as_text, names_credential, names_credential_in_config,
+};
 use regex::Regex;
 use serde_json::Value;
 
@@ -12,10 +14,10 @@ use super::passwords::is_state;
 /// A word of a command. What the shell makes is none.
 const WORD: &str = r#"(?:"([^"$`\\]+)"|'([^']+)'|([^\s"'$`\\;|&<>()-][^\s"'$`\\;|&<>()]*))"#;
 
-/// The forms of texts with a secret, `WORD` or a group. A group `name` must name one, a group `field` must be what a page
+/// The forms of texts with a secret, `WORD` or a group. A group `name` or `flag` must name one, a group `field` must be what a page
 /// calls a field for one, and a `word` must be none that says how a secret is.
 const FORMS: &[&str] = &[
-    r"(?:^|\s)--(?P<name>[A-Za-z][A-Za-z0-9-]*)(?:=|\s+)WORD",
+    r"(?:^|\s)--?(?P<flag>[A-Za-z][A-Za-z0-9-]+)(?:=|\s+)WORD",
     r"\bset\s+(?P<name>[^\s=]+)[\s=]+WORD",
     r#"(?:-H\s*|--header[=\s]+)["'](?P<name>[A-Za-z0-9-]+):\s*(?:(?:Bearer|[Tt]oken|Basic)\s+)?([^\s"'$]+)["']"#,
     r#"\b(?i:pass|password)-command[=\s]+["'](?:echo|printf)\s+([^\s"'$]+)["']"#,
@@ -28,6 +30,12 @@ const FORMS: &[&str] = &[
     r#"\blogin\s+\S+\s+password\s+([^\s"'$<>]+)"#,
     r"<(?P<name>[A-Za-z_.-]+)>([^<>\s$]+)</",
     r"\bpass:WORD",
+    r"\b(?:lftp\s[^\n|;&]*-u\s*[^\s,]+,|xfreerdp\s[^\n|;&]*/p:|(?:nmcli|mysqladmin)\s[^\n|;&]*\spassword\s+)WORD",
+    r"\bsqlplus\s+(?:-\S+\s+)*[^\s/]+/([^\s@$]+)@",
+    // In SQL, in the options of Kubernetes, and in `.pgpass`.
+    r"\b(?i:password|identified\s+by)\s+'([^'$]+)'",
+    r"\bsecret\b[^\n|;&]*\s--from-literal[=\s]+[^\s=]+=WORD",
+    r"(?m)^[^\s:]+:\d+:[^\s:]+:[^\s:]+:([^\s$]+)$",
     r"\s-U\s*[^\s%]+%WORD",
     r"\b(?:(?:cargo|vault)\s+login|ansible-vault\s+encrypt_string)\s+WORD",
     r"\bhtpasswd\s+-\w*b\w*(?:\s+[^\s-]\S*){1,2}\s+WORD",
@@ -43,8 +51,17 @@ const PROGRAMS: &[(&str, &str)] = &[
         "-p",
     ),
     (r"(?:redis|valkey)-cli", "-a"),
-    (r"zip|unzip", "-P"),
+    (r"zip|unzip|sqlcmd|ipmitool", "-P"),
+    (r"7z\w*|user(?:add|mod)", "-p"),
+    (r"openssl\s+\w+", "-k|-K"),
+    (r"ssh-keygen", "-N"),
+    (r"keytool|jarsigner", "-(?:dest|src|new)?(?:store|key)pass"),
+    (
+        r"(?:az\s+keyvault\s+secret\s+set|aws\s+ssm\s+put-parameter)",
+        "--value",
+    ),
     (r"ldap\w+", "-w"),
+    (r"snmp\w+", "-A|-X"),
     (r"(?:gh|glab)\s+(?:secret|variable)\s+set", "-b|--body"),
 ];
 
@@ -68,7 +85,7 @@ const KEYS: &[&str] = &["pass", "pin", "otp", "pw"];
 const LABELS: &[&str] = &["field", "input", "locator", "placeholder"];
 
 /// Calls `visit` with the secrets in arguments.
-pub(super) fn each_secret(value: &Value, visit: &mut impl FnMut(String)) {
+pub(crate) fn each_secret(value: &Value, visit: &mut impl FnMut(String)) {
     let mut take = |value: &Value| {
         let text = as_text(value);
         if text.chars().count() >= SHORTEST_SECRET && !text.contains(char::is_whitespace) {
@@ -129,11 +146,12 @@ fn in_text(text: &str, visit: &mut impl FnMut(String)) {
         }
     };
     for found in REGEXES.iter().flat_map(|regex| regex.captures_iter(text)) {
-        let (name, field) = (found.name("name"), found.name("field"));
+        let [name, flag, field] = ["name", "flag", "field"].map(|group| found.name(group));
         let mut groups = found.iter().skip(1).flatten();
-        let secret = groups.find(|group| ![name, field].contains(&Some(*group)));
+        let secret = groups.find(|group| ![name, flag, field].contains(&Some(*group)));
         let is_plain = |word: &str| names_credential(word) || is_state(word);
         if name.is_some_and(|name| !names_credential(name.as_str()))
+            || flag.is_some_and(|flag| !names_credential_in_config(flag.as_str()))
             || field.is_some_and(|field| secret_of(field.as_str()).is_none())
             || found
                 .name("word")

@@ -24,7 +24,9 @@ mod values;
 
 pub(crate) use build::snake;
 pub(crate) use fields::Fields;
+pub(crate) use forms::each_secret;
 pub(crate) use parts::{Part, takes_data};
+pub(crate) use secrets::is_distinct;
 use serde::Serialize;
 pub(crate) use values::each_leaf;
 

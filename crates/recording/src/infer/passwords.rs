@@ -37,7 +37,7 @@ pub(super) fn secrets_in(prompt: &str) -> Vec<PromptSecret<'_>> {
     static NAMES: LazyLock<Regex> = LazyLock::new(|| regex(r#"(?:^|[\s"'`“‘«(\[{<*])([\w-]*\w)"#));
     /// `… of ann is X`, `… should be X`, `…: X`, `… X`.
     static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
-        let link = r"\s*[:=]|\s+[-–]|\s+(?:are|be|equals|from|is|now|should|still|to|was|will)\b";
+        let link = r"\s*[:=]|\s+[-–]|\s+(?:are|be|equals|es|est|from|is|ist|lautet|now|should|still|to|was|will)\b";
         let owner = r"\s+(?:at|for|from|in|of|on)(?:\s+\S*[^\s.!?;]){1,6}?";
         let start = r#"^(?:['’]s|["'”’*,]+)?"#;
         regex(&format!(

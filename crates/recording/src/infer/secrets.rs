@@ -87,7 +87,7 @@ const SHORTEST_MIXED: usize = 6;
 const LONGEST_KNOWN: usize = 3;
 
 /// Whether no word has the letters of a secret by chance.
-pub(super) fn is_distinct(secret: &str) -> bool {
+pub(crate) fn is_distinct(secret: &str) -> bool {
     let has = |test: fn(char) -> bool| secret.contains(test);
     let is_mixed = has(|letter| letter.is_ascii_digit()) && has(char::is_alphabetic);
     secret.len() >= SHORTEST_MASKED || (is_mixed && secret.len() >= SHORTEST_MIXED)

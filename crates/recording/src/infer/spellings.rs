@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use super::prompt::joins_word;
 use super::values::{
-    LONGEST, Path, SHORT_HASH, Source, Weight, each_value_at, integer, parts_of, pattern,
-    start_of_hash, weight, weight_of_text, words,
+    LONGEST, Path, SHORT_HASH, Source, Weight, each_value_at, integer, is_plain_name, parts_of,
+    pattern, start_of_hash, weight, weight_of_text, words,
 };
 
 /// So many values, words and other spellings are looked at, of all results, prompts and arguments.
@@ -90,33 +90,44 @@ impl Index {
             if self.is_full() {
                 return;
             }
+            if let (Origin::Result(_), Value::Object(members)) = (origin, value) {
+                // Keys may be ids.
+                for key in members.keys().filter(|key| !is_plain_name(key)) {
+                    self.add_text(origin, path, key.clone(), true);
+                }
+            }
             let text = as_text(value).into_owned();
-            let (mut words, mut forms) = (Vec::new(), Vec::new());
             match origin {
                 Origin::Arguments(step) => self.add_argument(step, value, &text),
                 Origin::Result(_) => self.add_result(value),
                 _ => {}
             }
-            if value.is_string() || value.is_number() {
-                words = words_of(&text);
-                for (at, word) in words.iter().enumerate() {
-                    self.spell(word.folded.clone(), at);
-                }
-                for (at, (range, spellings)) in forms_of(&text).enumerate() {
-                    forms.push(range);
-                    for spelling in spellings {
-                        self.spell(spelling, at);
-                    }
+            let is_leaf = !(value.is_array() || value.is_object());
+            let text = if is_leaf { text } else { String::new() };
+            self.add_text(origin, path, text, value.is_string() || value.is_number());
+        });
+    }
+
+    fn add_text(&mut self, origin: Origin, path: &Path, text: String, has_words: bool) {
+        let (mut words, mut forms) = (Vec::new(), Vec::new());
+        if has_words {
+            words = words_of(&text);
+            for (at, word) in words.iter().enumerate() {
+                self.spell(word.folded.clone(), at);
+            }
+            for (at, (range, spellings)) in forms_of(&text).enumerate() {
+                forms.push(range);
+                for spelling in spellings {
+                    self.spell(spelling, at);
                 }
             }
-            let is_leaf = !(value.is_array() || value.is_object());
-            self.texts.push(IndexedText {
-                origin,
-                path: path.clone(),
-                text: if is_leaf { text } else { String::new() },
-                words,
-                forms,
-            });
+        }
+        self.texts.push(IndexedText {
+            origin,
+            path: path.clone(),
+            text,
+            words,
+            forms,
         });
     }
 
@@ -153,6 +164,17 @@ impl Index {
                 self.spell(format!(":{word}"), 0);
             }
         }
+    }
+
+    /// The first result before `step` that has a word somewhere.
+    pub(super) fn read(&self, word: &str, step: usize) -> Option<usize> {
+        let words = words_of(word);
+        let runs = self.longest(&words).into_iter();
+        let mut whole = runs.filter(|run| run.n_words == words.len());
+        whole.find_map(|run| match self.texts[run.text].origin {
+            Origin::Result(from) if from < step => Some(from),
+            _ => None,
+        })
     }
 
     /// Whether some words were not looked at.

@@ -10,7 +10,8 @@ use super::differences::{Difference, Piece, holds, pieces, relation};
 use super::parts::Part;
 use super::prompt::{Mention, occurrences};
 use super::secrets::places_of;
-use super::values::{Weight, number, weight, words};
+use super::spellings::Index;
+use super::values::{Weight, number, weight, weight_of_text, words};
 
 /// The longest text in which values are sought, in bytes.
 const LONGEST_TEXT: usize = 20_000;
@@ -232,8 +233,19 @@ impl Builder<'_, '_> {
             .filter(|known| (1..=self.step).contains(&known.from_step));
         let known =
             earlier.find(|known| holds(&known.texts, texts) || relation(&known.texts, texts) > 0);
-        if let Some(known) = known {
-            let id = self.ids[known.from_step - 1].clone();
+        let from_step = known.map(|known| known.from_step - 1);
+        // Elsewhere in the two results, or as a key of one.
+        let is_read = |(index, text): (&Index, &String)| {
+            let words = fragments_of(text).map(|(_, word)| word);
+            words.chain([text.as_str()]).find_map(|word| {
+                let is_telling = weight_of_text(word) >= Weight::Middling;
+                is_telling.then(|| index.read(word, self.step)).flatten()
+            })
+        };
+        let moved =
+            || is_read((&self.second_index, &texts[1])).and(is_read((&self.index, &texts[0])));
+        if let Some(step) = from_step.or_else(moved) {
+            let id = self.ids[step].clone();
             let (key, shown) = (&self.key, cut(&texts[0], 60));
             let text = format!(
                 "`{key}` has `{shown}`, and the result of `{id}` has it or a part of it, in both recordings: is it copied from there?"

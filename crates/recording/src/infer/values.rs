@@ -435,6 +435,12 @@ fn date_of(time: &str) -> Option<&str> {
     is_date(date).then_some(date)
 }
 
+/// Whether a key is a name, and no value such as an id or an address.
+pub(super) fn is_plain_name(key: &str) -> bool {
+    key.chars()
+        .all(|letter| letter.is_alphabetic() || "_- .".contains(letter))
+}
+
 /// The letters and digits of a text, in lower case.
 pub(super) fn letters_of(text: &str) -> String {
     let letters = text.chars().filter(|letter| letter.is_alphanumeric());

@@ -14,7 +14,7 @@ use super::tap::{Tap, lock};
 /// that it belongs to.
 const TOGETHER: Duration = Duration::from_millis(2);
 /// How many bytes pass before more of them wait for the tap.
-const MOST_WAITING: usize = 32 << 20;
+const MOST_WAITING: usize = 4 << 20;
 
 /// The queue in front of a tap. Clones are the same one.
 #[derive(Clone, Debug)]
@@ -76,11 +76,20 @@ async fn read_together(
 ) {
     while let Some(first) = passing.recv().await {
         tokio::time::sleep(TOGETHER).await;
-        let mut next = Some(first);
-        while let Some(Passed { at, n_bytes, read }) = next {
-            lock(&tap).read_at(at, read);
-            n_waiting.fetch_sub(n_bytes, Ordering::Relaxed);
-            next = passing.try_recv().ok();
+        let mut together = vec![first];
+        while let Ok(next) = passing.try_recv() {
+            together.push(next);
+        }
+        let (tap, n_waiting) = (tap.clone(), Arc::clone(&n_waiting));
+        let reading = move || {
+            for Passed { at, n_bytes, read } in together {
+                lock(&tap).read_at(at, read);
+                n_waiting.fetch_sub(n_bytes, Ordering::Relaxed);
+            }
+        };
+        // Nothing waits for the files meanwhile. It fails only if the tap does, whose recording ends with that.
+        if tokio::task::spawn_blocking(reading).await.is_err() {
+            return;
         }
     }
 }

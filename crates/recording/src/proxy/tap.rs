@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use super::cassette::CassetteFile;
 use crate::cassette::{ServerLine, VERSION, line, redact};
-use crate::infer::Fields;
+use crate::infer::{Fields, each_secret, is_distinct};
 use crate::marks::Marks;
 use crate::{Call, RpcError, Tool};
 
@@ -601,6 +601,13 @@ impl Tap {
         call.server = self.name.clone();
         let typed = self.fields.typed(&call.arguments).into_iter();
         self.redactor.learn(typed.map(|(secret, _)| secret));
+        let mut told = Vec::new();
+        each_secret(&Value::Object(call.arguments.clone()), &mut |secret| {
+            told.push(secret);
+        });
+        // Others may be words of the next line.
+        self.redactor
+            .learn(told.into_iter().filter(|secret| is_distinct(secret)));
         self.fields.see(&call);
         let line = self.line(&call);
         self.file.append(&line);

@@ -365,7 +365,9 @@ fn secrets_are_told_apart_without_being_written() {
     let (second, _) = with_passwords(["other-pass-4", "more-pass-5", "last-pass-6"]);
     let inferred = [None, Some(&second)].map(|second| {
         let inferred = infer(&first, second, "x").expect("a scenario");
-        assert_eq!(inferred.questions, []);
+        let asked: Vec<&str> = inferred.questions.iter().map(|note| note.text.as_str()).collect();
+        let twice = "`refresh_token` is in `login` as `$.refresh_token` and in `login_2` as `$.refresh_token`: the first was taken";
+        assert_eq!(asked, if second.is_none() { vec![twice] } else { vec![] });
         json!(inferred.scenario)
     });
     let [one, two] = inferred;
@@ -416,4 +418,26 @@ fn what_is_typed_into_a_field_for_a_password_is_not_written() {
     let scenario = infer(&recording(&files), None, "test").expect("a scenario");
     let variables = json!(scenario.scenario.variables);
     assert_eq!(variables, json!({"PASSWORD": ""}));
+}
+
+#[test]
+fn what_a_command_gives_to_a_program_as_its_password_is_not_written() {
+    let folder = TempDir::new().expect("a folder");
+    let files = files(&folder, false);
+    let tap = Session::new(&files, Vec::new(), &[]).tap("peer", true);
+    let commands = [
+        "docker login -u bot -p correcthorse9 reg.example",
+        "echo correcthorse9 | sudo -S ls",
+        "redis-cli -a correcthorse9 ping",
+    ];
+    for (id, command) in commands.into_iter().enumerate() {
+        let params = json!({"name": "shell", "arguments": {"command": command}});
+        client(
+            &tap,
+            &json!({"id": id, "method": "tools/call", "params": params}),
+        );
+        server(&tap, &answer(id));
+    }
+    let text = fs::read_to_string(&files.cassette).expect("it is there");
+    assert!(!text.contains("correcthorse9"), "{text}");
 }

@@ -249,10 +249,13 @@ impl Resumption {
             let Some(step) = scenario.steps_in(&(*number..=*number)).first() else {
                 continue;
             };
-            let outputs = step.outputs.iter().map(|rule| rule.name.clone());
-            let withheld = self.journal.withheld.entry(step.number).or_default();
-            withheld.extend(outputs);
             let element = self.journal.unknown_element;
+            // Of an element the outputs of the step have a null, beside those of the others.
+            if element.is_none() {
+                let outputs = step.outputs.iter().map(|rule| rule.name.clone());
+                let withheld = self.journal.withheld.entry(step.number).or_default();
+                withheld.extend(outputs);
+            }
             let finished = StepFinished {
                 step: step.number,
                 id: step.id.clone(),

@@ -516,7 +516,7 @@ impl Redactor {
         self.json_by(json, &|_| REDACTED.to_owned());
     }
 
-    /// As [`Self::json`], with what `mark` says of each secret in its place; in keys [`REDACTED`].
+    /// As [`Self::json`], with what `mark` says of each secret in its place.
     pub fn json_by(&self, json: &mut Json, mark: &dyn Fn(&str) -> String) {
         match json {
             Json::Null | Json::Bool(_) => {}
@@ -536,7 +536,7 @@ impl Redactor {
                 if members.keys().any(|key| self.finds(key)) {
                     *members = std::mem::take(members)
                         .into_iter()
-                        .map(|(key, value)| (self.text(&key).into_owned(), value))
+                        .map(|(key, value)| (self.text_by(&key, mark).into_owned(), value))
                         .collect();
                 }
                 members

@@ -7,6 +7,7 @@ mod stories;
 
 use std::fs;
 use std::path::Path;
+pub(crate) use stories::claude_variables;
 
 use serde_json::{Value, json};
 

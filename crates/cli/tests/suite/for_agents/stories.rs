@@ -212,6 +212,16 @@ fn opencode_saves_a_task_and_replays_it() {
     saves_and_replays(agent, "opencode", |server, tool| format!("{server}_{tool}"));
 }
 
+pub(crate) fn claude_variables() -> Vec<(&'static str, String)> {
+    vec![
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ("DISABLE_AUTOUPDATER", "1".to_owned()),
+        // It would begin without the servers that are slow to start.
+        ("MCP_CONNECTION_NONBLOCKING", "0".to_owned()),
+        ("MCP_TIMEOUT", "300000".to_owned()),
+    ]
+}
+
 /// Claude Code with what `skill install` puts into its home, or with the plugin.
 fn claude(options: &[&str], server: &str) -> Option<Agent> {
     let program = installed("@anthropic-ai/claude-code-linux-x64/claude")?;
@@ -229,13 +239,7 @@ fn claude(options: &[&str], server: &str) -> Option<Agent> {
     command.extend(words(options));
     Some(Agent {
         command,
-        variables: vec![
-            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
-            ("DISABLE_AUTOUPDATER", "1".to_owned()),
-            // It would begin without the servers that are slow to start.
-            ("MCP_CONNECTION_NONBLOCKING", "0".to_owned()),
-            ("MCP_TIMEOUT", "300000".to_owned()),
-        ],
+        variables: claude_variables(),
         files: Vec::new(),
         dialect: "messages",
         calls: "Bash",

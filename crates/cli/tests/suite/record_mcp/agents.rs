@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
-use crate::agents::{Agent, installed, opencode, prepared, words};
+use crate::agents::{Agent, VIBE_PROVIDERS, VIBE_SETTINGS, installed, opencode, prepared, words};
+use crate::for_agents::claude_variables;
 
 const TIMELINE: &str = "name: notes
 timeline:
@@ -19,10 +20,16 @@ timeline:
 /// without it.
 #[track_caller]
 fn is_recorded(agent: Option<Agent>, prefix: &str) {
+    is_recorded_with("", agent, &TIMELINE.replace("PREFIX", prefix));
+}
+
+/// The same of an agent that a shell prepares with `before`, and of this timeline.
+#[track_caller]
+fn is_recorded_with(before: &str, agent: Option<Agent>, timeline: &str) {
     let Some(agent) = agent else {
         return;
     };
-    let scratch = prepared(&agent, &TIMELINE.replace("PREFIX", prefix));
+    let scratch = prepared(&agent, timeline);
     let home = scratch.home();
     let text = |name: &str| home.join(name).to_string_lossy().into_owned();
     let config = json!({"mcpServers": {"notes": demo()}}).to_string();
@@ -48,7 +55,7 @@ fn is_recorded(agent: Option<Agent>, prefix: &str) {
         .position(|word| word == "-c")
         .expect("it is there");
     args[place + 1] = format!(
-        "exec '{PROGRAM}' record mcp --config '{}' -o rec.json -- {}",
+        "{before}exec '{PROGRAM}' record mcp --config '{}' -o rec.json -- {}",
         text("servers.json"),
         args[place + 1]
     );
@@ -131,4 +138,55 @@ fn opencode_is_recorded() {
         agent
     });
     is_recorded(agent, "notes_");
+}
+
+#[test]
+fn claude_code_is_recorded() {
+    let Some(program) = installed("@anthropic-ai/claude-code-linux-x64/claude") else {
+        return;
+    };
+    let options = "--model claude-sonnet-4-5 --allowedTools mcp__notes";
+    let agent = Agent {
+        command: vec![format!("'{program}' -p 'Note the tea' {options}")],
+        variables: claude_variables(),
+        files: Vec::new(),
+        dialect: "messages",
+        calls: "",
+    };
+    is_recorded(Some(agent), "mcp__notes__");
+}
+
+#[test]
+fn mistral_vibe_is_recorded() {
+    let Some(program) = cuecard_testing::peers::optional("venv-vibe/bin/vibe") else {
+        return;
+    };
+    let agent = Agent {
+        command: vec![format!(
+            "'{}' --trust --output text -p 'Note the tea'",
+            program.display()
+        )],
+        variables: VIBE_SETTINGS
+            .map(|(name, value)| (name, value.to_owned()))
+            .to_vec(),
+        files: Vec::new(),
+        dialect: "chat",
+        calls: "",
+    };
+    // It calls tools of servers from a program.
+    let timeline = r#"name: notes
+timeline:
+  - userInputs: [[0, "Note the tea"]]
+  - llmResponse: []
+  - agentToolUse:
+      toolName: run_typescript
+      args:
+        code: |
+          async function main() {
+            await tools.mcp_notes.add_note({ title: "Tea", text: "Green" });
+            return await tools.mcp_notes.list_notes({});
+          }
+  - llmResponse: [{ assistant: [[0, "Noted."]] }]
+"#;
+    is_recorded_with(VIBE_PROVIDERS, Some(agent), timeline);
 }

@@ -3,11 +3,12 @@
 use cuecard_source::SourceFile;
 use cuecard_source::value::as_text;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 use super::{call, findings, of_one, of_two, param, questions, recording};
 use crate::Call;
 use crate::cassette::Cassette;
-use crate::infer::infer;
+use crate::infer::{Inferred, infer};
 
 #[test]
 fn a_copied_id_is_an_output_and_a_title_of_the_prompt_a_variable() {
@@ -719,4 +720,114 @@ fn a_number_under_another_name_is_a_question_by_both_names() {
             "{result} {arguments}"
         );
     }
+}
+
+/// The calls with the reference, or the value, that `key` of the last one became, and what is asked.
+fn last_of(inferred: &Inferred, key: &str) -> (Value, Vec<String>) {
+    let last = inferred.scenario.steps.last().expect("a step");
+    let asked = questions(inferred).into_iter().map(str::to_owned);
+    (param(last, key).clone(), asked.collect())
+}
+
+#[test]
+fn of_two_results_with_a_value_the_one_that_is_called_so_is_meant() {
+    let once = |n: u64| {
+        [
+            ("list", json!({}), json!({"count": n})),
+            ("add", json!({"title": format!("t{n}")}), json!({"id": n})),
+            ("get", json!({"id": n}), json!("ok")),
+        ]
+    };
+    assert_eq!(
+        last_of(&of_two(&once(3), &once(4)), "id"),
+        (json!("{{add.id}}"), vec![])
+    );
+    // Called otherwise, each of the two may be it.
+    let once = |n: u64| {
+        [
+            ("list", json!({}), json!({"count": n})),
+            ("add", json!({}), json!({"id": n})),
+            ("get", json!({"order": n}), json!("ok")),
+        ]
+    };
+    let (value, asked) = last_of(&of_two(&once(3), &once(4)), "order");
+    assert_eq!(value, "{{ORDER}}");
+    assert_eq!(asked.len(), 1, "{asked:?}");
+}
+
+#[test]
+fn a_value_of_two_results_of_one_recording_is_a_question() {
+    let email = "ann@x.example";
+    for (one, two, [key, value], expected) in [
+        (
+            json!({"id": "usr-8811"}),
+            json!({"owner": "usr-8811"}),
+            ["who", "usr-8811"],
+            "{{a.id}}",
+        ),
+        (
+            json!({"author": {"email": email}}),
+            json!({"assignee": {"email": email}}),
+            ["email", email],
+            "{{a.email}}",
+        ),
+    ] {
+        let calls = vec![
+            call("a", json!({}), one),
+            call("b", json!({}), two),
+            call("tell", json!({ key: value }), json!("ok")),
+        ];
+        let (value, asked) = last_of(&of_one(&recording("Go", calls)), key);
+        assert_eq!(value, expected);
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        assert!(asked[0].contains("and in `b`"), "{asked:?}");
+    }
+}
+
+#[test]
+fn a_result_that_came_later_than_the_call_is_not_its_source() {
+    let at = |call: Call, started: u64, took: u64| Call {
+        started: Some(Duration::from_millis(started)),
+        duration: Some(Duration::from_millis(took)),
+        ..call
+    };
+    for (started, expected) in [(100, "usr-8811"), (1_100, "{{a.id}}")] {
+        let calls = vec![
+            at(call("a", json!({}), json!({"id": "usr-8811"})), 0, 1_000),
+            at(
+                call("b", json!({"id": "usr-8811"}), json!("ok")),
+                started,
+                10,
+            ),
+        ];
+        assert_eq!(last_of(&of_one(&recording("Go", calls)), "id").0, expected);
+    }
+}
+
+#[test]
+fn a_copied_key_of_an_object_is_a_reference_too() {
+    let calls = vec![
+        call("a", json!({}), json!({"id": "usr-8811"})),
+        call("b", json!({"m": {"usr-8811": 1, "plain": 2}}), json!("ok")),
+    ];
+    assert_eq!(
+        last_of(&of_one(&recording("Go", calls)), "m").0,
+        json!({"{{a.id}}": 1, "plain": 2})
+    );
+}
+
+#[test]
+fn a_number_of_the_prompt_that_a_result_calls_so_is_a_question() {
+    let calls = vec![
+        call("create", json!({}), json!({"id": 1234})),
+        call("track", json!({"id": 1234}), json!("ok")),
+    ];
+    let (value, asked) = last_of(&of_one(&recording("Order 1234 pieces", calls)), "id");
+    assert_eq!(value, "{{ID}}");
+    assert_eq!(
+        asked,
+        [
+            "`id` is `1234`, which the prompt has and `$.id` of `create` was too: the prompt's was taken"
+        ]
+    );
 }

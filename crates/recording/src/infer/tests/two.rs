@@ -347,3 +347,50 @@ fn variables_are_composed_in_the_words_of_commands() {
     assert_eq!(param(&both.scenario.steps[4], "from"), "{{DAY}}T00:00:00Z");
     assert_eq!(findings(&both), Vec::<String>::new());
 }
+
+#[test]
+fn a_copy_from_another_place_of_the_result_is_a_question() {
+    let once = |user: &str, key: &str, path: &str| {
+        [
+            (
+                "lookup",
+                json!({"user": user}),
+                json!({user: key, "all": {key: 1}}),
+            ),
+            (
+                "cancel",
+                json!({"order": format!("{path}{key}")}),
+                json!("ok"),
+            ),
+        ]
+    };
+    for path in ["orders/", ""] {
+        let both = of_two(
+            &once("ann-01", "key-8831", path),
+            &once("bob-07", "key-9942", path),
+        );
+        assert!(
+            questions(&both)
+                .iter()
+                .any(|asked| asked.starts_with("`order` has")
+                    && asked.contains("is it copied from there?")),
+            "{:?}",
+            questions(&both)
+        );
+    }
+}
+
+#[test]
+fn a_key_of_a_result_that_is_passed_on_is_a_question() {
+    let calls = vec![
+        call("list", json!({}), json!({"orders": {"ord-002b": {"n": 1}}})),
+        call("cancel", json!({"id": "ord-002b"}), json!("ok")),
+    ];
+    let asked = of_one(&recording("Cancel it", calls));
+    assert_eq!(
+        questions(&asked),
+        [
+            "`id` holds `ord-002b` (`$.orders`), and so does the result of `list`: is it copied from there?"
+        ]
+    );
+}
