@@ -57,7 +57,7 @@ pub(super) fn claims(
 ) -> Vec<Claim> {
     pattern!(
         PRONOUN,
-        r"^(?i:he|she|it|its|his|her|their|they|er|sie|ihre?|seine?)\b"
+        r"^(?i:he|she|it|its|his|her|their|they|neither|both|er|sie|ihre?|seine?|beide)\b"
     );
     pattern!(FOOTNOTE, r"\s?\[\^?\d{1,2}\]:?|\s?【\d[^】]*】");
     let lines = outline(answer);

@@ -12,6 +12,9 @@ use super::same::{Same, decimals, near, same};
 use super::sources::{Sources, leaves, shown};
 use super::text::{part, pattern};
 
+/// So many facts of results are dates to reckon from.
+const MOST_KNOWN: usize = 2_000;
+
 /// So many numbers of a result are reckoned with.
 const MOST_NUMBERS: usize = 40;
 
@@ -69,6 +72,9 @@ pub(super) fn invented(fact: &Fact, claim: &Piece, sources: &Sources) -> Option<
             return None;
         }
     }
+    if let Some(how) = moved(fact, sources) {
+        return unproven(format!("{text} is in no result; it could be {how}"));
+    }
     if let Value::Date([_, Some(month), Some(day)]) = fact.value
         && stands_in(&format!("{month:02}-{day:02}"), &sources.all_text)
     {
@@ -111,8 +117,18 @@ pub(super) fn invented(fact: &Fact, claim: &Piece, sources: &Sources) -> Option<
                 source.text
             ));
         }
+        // What the claim reckons with may be reckoned, too.
+        let others = claim.facts.iter().filter(|other| other.at != fact.at);
+        let reckoned = others.filter(|other| {
+            let number = other.number();
+            let how = |number| {
+                derived(other, number, sources).or_else(|| across(other, number, &[], &[], sources))
+            };
+            other.is_in(&sources.known) || number.and_then(how).is_some()
+        });
+        let reckoned: Vec<&Fact> = reckoned.collect();
         let how = derived(fact, number, sources);
-        if let Some(how) = how.or_else(|| across(fact, number, &claim.facts, sources)) {
+        if let Some(how) = how.or_else(|| across(fact, number, &claim.facts, &reckoned, sources)) {
             return unproven(format!("{text} is in no result; it could be {how}"));
         }
         if fact.unit.is_none() {
@@ -206,9 +222,20 @@ fn derived(fact: &Fact, number: f64, sources: &Sources) -> Option<String> {
             if sums.iter().any(|sum| near(fact, number, *sum)) {
                 return Some(format!("the sum or the mean of `{key}`"));
             }
+            if values.len() <= MOST_NUMBERS && parts_of(values).any(|sum| near(fact, number, sum)) {
+                return Some(format!("a sum of some `{key}`"));
+            }
         }
         if let Some(unit) = fact.unit.filter(|unit| unit.dimension == "time") {
             let moments = moments(result);
+            // `00:32:12` may be a duration.
+            let is_it = |source: &Fact| {
+                matches!(source.value, Value::Time([Some(hour), Some(minute), second])
+                    if f64::from(3600 * hour + 60 * minute + second.unwrap_or(0)) == number * unit.factor)
+            };
+            if let Some(source) = sources.facts().find(|source| is_it(source)) {
+                return Some(source.text.clone());
+            }
             let is_between = |one: &f64, other: &f64| {
                 one != other && near(fact, number * unit.factor, (one - other).abs())
             };
@@ -228,6 +255,52 @@ fn derived(fact: &Fact, number: f64, sources: &Sources) -> Option<String> {
     None
 }
 
+/// The sums of three and more numbers that follow each other.
+fn parts_of(values: &[f64]) -> impl Iterator<Item = f64> {
+    (0..values.len()).flat_map(|from| {
+        let sums = values[from..].iter().scan(0.0, |sum, value| {
+            *sum += value;
+            Some(*sum)
+        });
+        sums.skip(2)
+    })
+}
+
+/// How a date could be some time before or after one of a result.
+fn moved(fact: &Fact, sources: &Sources) -> Option<String> {
+    const DAY: f64 = 86_400.0;
+    let day_of = |fact: &Fact| match fact.value {
+        Value::Date([Some(year), Some(month), Some(day)]) => {
+            let [month, day] = [month, day].map(i8::try_from);
+            jiff::civil::Date::new(year.try_into().ok()?, month.ok()?, day.ok()?).ok()
+        }
+        _ => None,
+    };
+    let date = day_of(fact)?;
+    let spans = || {
+        let numbers = sources.facts().chain(&sources.known);
+        numbers.filter_map(|fact| Some((fact.number()?, fact.unit?, &fact.text)))
+    };
+    let known = sources.facts().chain(&sources.known);
+    known.take(MOST_KNOWN).find_map(|source| {
+        let days = f64::from((date - day_of(source)?).get_days());
+        let months = f64::from(
+            (12 * i32::from(date.year()) + i32::from(date.month()))
+                - match source.value {
+                    Value::Date([Some(year), Some(month), _]) => 12 * year + month,
+                    _ => 0,
+                },
+        );
+        let is_day = day_of(source)?.day() == date.day();
+        let (_, _, span) = spans().find(|(number, unit, _)| match unit.dimension {
+            "time" => number.abs() * unit.factor == days.abs() * DAY && days != 0.0,
+            "month" => is_day && number.abs() * unit.factor == months.abs() && months != 0.0,
+            _ => false,
+        })?;
+        Some(format!("{} and {span}", source.text))
+    })
+}
+
 /// Adds a number that is not there yet, unless there are many.
 fn add(numbers: &mut Vec<f64>, number: f64) {
     if numbers.len() < MOST_NUMBERS && !numbers.contains(&number) {
@@ -236,11 +309,19 @@ fn add(numbers: &mut Vec<f64>, number: f64) {
 }
 
 /// The sum or the difference of two amounts of any results, or so many of one.
-fn across(fact: &Fact, number: f64, said: &[Fact], sources: &Sources) -> Option<String> {
+fn across(
+    fact: &Fact,
+    number: f64,
+    said: &[Fact],
+    reckoned_before: &[&Fact],
+    sources: &Sources,
+) -> Option<String> {
     let dimension = |fact: &Fact| fact.unit.map(|unit| unit.dimension);
     let mut amounts: Vec<f64> = Vec::new();
-    let alike = sources
-        .facts()
+    let alike = reckoned_before
+        .iter()
+        .copied()
+        .chain(sources.facts())
         .filter(|source| dimension(source) == dimension(fact));
     let values = alike.filter_map(Fact::number);
     values.for_each(|value| add(&mut amounts, value));
@@ -282,27 +363,45 @@ fn reckoned(fact: &Fact, number: f64, one: f64, other: f64, ways: &str) -> Optio
     })
 }
 
-/// Whether a number is that of entries of a list, or of those with some value.
+/// Whether a number is that of entries of a list, or of those with some value; lists of one key are one.
 fn counted(value: &Json, number: f64) -> Option<String> {
+    let (mut lists, mut entries) = (HashMap::new(), HashMap::new());
+    count("", value, number, &mut lists, &mut entries).or_else(|| {
+        let is_it = |count: &usize| *count as f64 == number;
+        match (lists.values().any(is_it), entries.values().any(is_it)) {
+            (true, _) => Some("the number of entries".to_owned()),
+            (false, true) => Some("the number of entries with a value".to_owned()),
+            (false, false) => None,
+        }
+    })
+}
+
+/// Counts the entries of all lists by their keys, and those with the same value.
+fn count<'v>(
+    key: &'v str,
+    value: &'v Json,
+    number: f64,
+    lists: &mut HashMap<&'v str, usize>,
+    entries: &mut HashMap<(&'v str, &'v str, String), usize>,
+) -> Option<String> {
     match value {
         Json::Array(items) => {
             if items.len() as f64 == number {
                 return Some("the number of entries".to_owned());
             }
-            let mut counts: HashMap<(&str, String), usize> = HashMap::new();
-            for item in items.iter().filter_map(Json::as_object) {
-                for (key, value) in item {
-                    if !value.is_array() && !value.is_object() {
-                        *counts.entry((key, shown(value))).or_default() += 1;
-                    }
+            *lists.entry(key).or_default() += items.len();
+            for (own, value) in items.iter().filter_map(Json::as_object).flatten() {
+                if !value.is_array() && !value.is_object() {
+                    *entries.entry((key, own, shown(value))).or_default() += 1;
                 }
             }
-            if counts.values().any(|count| *count as f64 == number) {
-                return Some("the number of entries with a value".to_owned());
-            }
-            items.iter().find_map(|item| counted(item, number))
+            let mut items = items.iter();
+            items.find_map(|item| count(key, item, number, lists, entries))
         }
-        Json::Object(members) => members.values().find_map(|value| counted(value, number)),
+        Json::Object(members) => {
+            let mut members = members.iter();
+            members.find_map(|(key, value)| count(key, value, number, lists, entries))
+        }
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use fancy_regex::{Captures, Regex};
+use fancy_regex::{Captures, RegexInput};
 
 use super::data::{
     COMPARING, CURRENCIES, MONEY_BEFORE, MULTIPLIER_WORDS, NO, PREPOSITIONS, UNITS, Unit, WEEKDAYS,
@@ -171,26 +171,67 @@ static UNIT: LazyLock<String> = LazyLock::new(|| {
 
 static MONTH: LazyLock<String> = LazyLock::new(|| format!("(?:{})", month_names().join("|")));
 
-fn fixed(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("it is fixed")
+/// A pattern, which may look around. One that does is tried only where a plain one finds that it may begin.
+struct Pattern {
+    whole: fancy_regex::Regex,
+    begins: Option<regex::Regex>,
+}
+
+impl Pattern {
+    fn new(whole: &str, begins: Option<&str>) -> Self {
+        Self {
+            whole: fancy_regex::Regex::new(whole).expect("it is fixed"),
+            begins: begins.map(super::text::fixed),
+        }
+    }
+
+    fn all<'t>(&self, text: &'t str) -> Vec<Captures<'t, str>> {
+        let Some(begins) = &self.begins else {
+            // What takes too long to match is no match.
+            return self
+                .whole
+                .captures_iter(text)
+                .filter_map(Result::ok)
+                .collect();
+        };
+        let (mut all, mut from) = (Vec::new(), 0);
+        while let Some(start) = begins.find_at(text, from).map(|found| found.start()) {
+            let here = RegexInput::new(text).from_pos(start).anchored(true);
+            let found = self.whole.captures_input(here).ok().flatten();
+            let end = found
+                .as_ref()
+                .and_then(|found| found.get(0))
+                .map(|whole| whole.end());
+            from = end.unwrap_or_else(|| text.ceil_char_boundary(start + 1));
+            all.extend(found);
+        }
+        all
+    }
+
+    fn is_match(&self, text: &str) -> bool {
+        self.whole.is_match(text).unwrap_or(false)
+    }
 }
 
 macro_rules! patterns {
-    ($($name:ident = $pattern:expr;)*) => {$(
-        static $name: LazyLock<Regex> = LazyLock::new(|| fixed(&$pattern));
+    ($($name:ident = $pattern:expr $(, where $begins:expr)?;)*) => {$(
+        static $name: LazyLock<Pattern> =
+            LazyLock::new(|| Pattern::new(&$pattern, None::<&str>$(.or(Some(&$begins)))?));
     )*};
 }
 
 patterns! {
     URL = r#"(?i)(?:https?://|www\.)[^\s<>"')\]]+"#;
     QUOTE = r#""([^"\n]{2,300})""#;
-    PHONE = r"(?<![\w.-])(?:\+|0)\d[\d ()/-]{7,}\d(?!\w)";
-    DATE_ISO = r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[T ](?P<t>\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)";
-    MONTH_ISO = r"(?<![\w-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\w-])|(?<![\w/-])(?P<m2>0?[1-9]|1[0-2])/(?P<y2>(?:19|20)\d\d)(?![\w/-])";
+    PHONE = r"(?<![\w.-])(?:\+|0)\d[\d ()/-]{7,}\d(?!\w)", where r"[+0]\d[\d ()/-]{7}";
+    DATE_ISO = r"\b(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?:[T ](?P<t>\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)", where r"\d{4}-\d\d-\d\d";
+    MONTH_ISO = r"(?<![\w-])(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])(?![\w-])|(?<![\w/-])(?P<m2>0?[1-9]|1[0-2])/(?P<y2>(?:19|20)\d\d)(?![\w/-])", where r"(?:19|20)\d\d-[01]\d|[01]?\d/(?:19|20)\d\d";
+    DAYS_MONTH = format!(r"(?i)\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:-|–|to|and|or|until|bis|und)\s*(?P<d2>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<mon>{})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
+    MONTH_DAYS = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*(?:-|–|to|until|through)\s*(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d|\s?%|\s[ap]m\b)(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH), where format!(r"(?i)\b{}\b\.?\s+\d", *MONTH);
     DATE_DAY_MONTH = format!(r"(?i)\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<mon>{})\b\.?(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
-    DATE_MONTH_DAY = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH);
+    DATE_MONTH_DAY = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)(?:,?\s+(?P<y>\d{{4}})\b)?", *MONTH), where format!(r"(?i)\b{}\b\.?\s+\d", *MONTH);
     DATE_MONTH_YEAR = format!(r"(?i)\b(?P<mon>{})\b\.?\s+(?P<y>\d{{4}})\b", *MONTH);
-    DATE_GERMAN = r"(?i)\b(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\d)|(?<=\bam |\bab )(?P<d2>\d{1,2})\.(?P<m2>\d{1,2})\.(?!\d)";
+    DATE_GERMAN = r"(?i)\b(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\d)|(?<=\bam |\bab )(?P<d2>\d{1,2})\.(?P<m2>\d{1,2})\.(?!\d)", where r"\d{1,2}\.\d{1,2}\.";
     DATE_SLASHES = r"\b(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{4})\b";
     MONTH_ALONE = {
         let names = month_names();
@@ -199,17 +240,17 @@ patterns! {
             letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
         });
         format!(r"(?:(?<=[a-zäöü,:] )|^(?=\w+\s*(?:[:(|–-]|$)))({})\b", names.collect::<Vec<String>>().join("|"))
-    };
-    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::([0-5]\d))?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])(?:\.([0-5]\d))?\s*uhr\b";
-    ID = r"(?<![\w])[@#]?[A-Za-z0-9][\w]*(?:[-./:@#+_]+\w+)*(?!\w)";
-    GRADE = r"(?<![\w+-])(?:[A-Z]{1,2}[+-]|[A-Za-z](?:\+\+|#))(?![\w+#-])";
+    }, where r"\b\p{Lu}\w\w\w";
+    TIME = r"(?i)\b([01]?\d|2[0-3])[:]([0-5]\d)(?::([0-5]\d))?\s*(am\b|pm\b|a\.m\.|p\.m\.|uhr\b)?|\b(1[0-2]|0?[1-9])(?:\.([0-5]\d))?\s*(am|pm|a\.m\.|p\.m\.)(?!\w)|\b([01]?\d|2[0-3])(?:\.([0-5]\d))?\s*uhr\b", where r"(?i)\d(?:\d?:[0-5]\d|[\d.]{0,4}\s*(?:[ap]\.?m|uhr))";
+    ID = r"(?:\b|\B[@#])[A-Za-z0-9]\w*(?:[-./:@#+_]+\w+)*";
+    GRADE = r"(?<![\w+-])(?:[A-Z]{1,2}[+-]|[A-Za-z](?:\+\+|#))(?![\w+#-])", where r"[A-Z]{1,2}[+-]|[A-Za-z](?:\+\+|#)";
     COUNTED = r"^\d+-[a-z]{3,}$";
-    COMPOUND = format!(r"(?i)(?<![\w.])(\d+) ?({unit}) ?(?:and )?(\d+(?:\.\d+)?) ?({unit})(?!\w)", unit = *UNIT);
-    VERSION = r"(?i)\b(version|release|v)[: ]*(\d+(?:\.\d+)+)(?!\w)";
+    COMPOUND = format!(r"(?i)(?<![\w.])(\d+) ?({unit}) ?(?:and )?(\d+(?:\.\d+)?) ?({unit})(?!\w)", unit = *UNIT), where r"\d+[^\d]{1,30}\d";
+    VERSION = r"(?i)\b(version|release|v)[: ]*(\d+(?:\.\d+)+)\b";
     AMOUNT = format!(
         r"(?i)(?P<pre>{MONEY_BEFORE})?(?<![\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}\d_.,])(?P<n>{NUMBER})(?:(?P<mult>\s?(?:k|m|bn|b|mn)\b(?!/)|\s(?:{MULTIPLIER_WORDS})\b))?(?:[ -]?(?P<u>{})(?![\w²]))?",
         *UNIT
-    );
+    ), where format!(r"(?i){MONEY_BEFORE}?[-+]?\d");
     RATE = r"(?i)^\s*(?:/|per\b|a\b|an\b|each\b|pro\b|je\b)\s*([^\W\d_]+)";
     ONLY_AMOUNT = format!(r"(?i)^(?:{NUMBER})\s?-?(?:{}|k|m|bn|x|st|nd|rd|th)(?:-old)?$", *UNIT);
     RANGE = format!(r"^(?:{NUMBER})\s?-\s?(?:{NUMBER})\w*$");
@@ -220,23 +261,14 @@ patterns! {
     CODE = r"[A-Za-z0-9](?:_|@)\w|\w\.[a-z]\w+$|^@\w|\d+\.\d+\.\d+|\w+/\w+\.\w";
     GROUPED = r"^\d{1,3}(?:\.\d{3}){2,}$";
     DIGITS_WITH_DASHES = r"^\d{2,}(?:-\d+)+$";
-    WORD = r"(?:\d+(?:st|nd|rd|th)|[Qq][1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)(?!\w)";
+    WORD = r"(?:\d+(?:st|nd|rd|th)|[Qq][1-4]|[^\W\d_]+(?:'[^\W\d_]+)?)\b";
     PAIR = r"(?i)\b(?:neither\b.*\bnor|weder\b.*\bnoch)\b";
     PLAIN_NUMBER = format!(r"^(?:{NUMBER})$");
 }
 
 /// Whether a text is a number and nothing else.
 pub(super) fn is_number(text: &str) -> bool {
-    PLAIN_NUMBER.is_match(text).unwrap_or(false)
-}
-
-fn all<'t>(pattern: &Regex, text: &'t str) -> Vec<Captures<'t, str>> {
-    // What takes too long to match is no match.
-    pattern.captures_iter(text).filter_map(Result::ok).collect()
-}
-
-fn is_match(pattern: &Regex, text: &str) -> bool {
-    pattern.is_match(text).unwrap_or(false)
+    PLAIN_NUMBER.is_match(text)
 }
 
 /// Takes facts out of a text, one kind after the other, so that none is read twice.
@@ -264,11 +296,11 @@ impl Reader {
     /// Calls `read` with each match of a pattern in what is left of the text, and takes out what it has read.
     fn each(
         &mut self,
-        pattern: &Regex,
+        pattern: &Pattern,
         mut read: impl FnMut(&mut Self, &Captures<'_, str>) -> Option<Range<usize>>,
     ) {
         let text = self.text.clone();
-        for found in all(pattern, &text) {
+        for found in pattern.all(&text) {
             if let Some(range) = read(self, &found) {
                 self.take(range);
             }
@@ -301,7 +333,30 @@ impl Reader {
         });
     }
 
+    /// Reads two days of one month: `12 and 16 January 2026`.
+    fn days(&mut self) {
+        for pattern in [&DAYS_MONTH, &MONTH_DAYS] {
+            self.each(pattern, |reader, found| {
+                let number = |name: &str| found.name(name)?.as_str().parse::<i32>().ok();
+                if matches!(found.name("mon")?.as_str(), "may" | "march" | "mar") {
+                    return None;
+                }
+                let month = month(&found.name("mon")?.as_str().to_lowercase())?;
+                for name in ["d", "d2"] {
+                    let day = found.name(name)?;
+                    if !(1..=31).contains(&number(name)?) {
+                        return None;
+                    }
+                    let date = Value::Date([number("y"), Some(month), number(name)]);
+                    reader.add(date, day.start(), day.as_str());
+                }
+                Some(found.get(0)?.range())
+            });
+        }
+    }
+
     fn dates(&mut self) {
+        self.days();
         let patterns = [
             &DATE_ISO,
             &MONTH_ISO,
@@ -357,14 +412,14 @@ impl Reader {
                 groups.next().map(|group| group.as_str())
             };
             let number = |groups: &[usize]| group(groups)?.parse::<i32>().ok();
-            let hour = number(&[1, 5, 7])?;
-            let half = group(&[4, 6]).unwrap_or_default().to_lowercase();
+            let hour = number(&[1, 5, 8])?;
+            let half = group(&[4, 7]).unwrap_or_default().to_lowercase();
             let hour = match half.replace('.', "").as_str() {
                 "am" => hour % 12,
                 "pm" => hour % 12 + 12,
                 _ => hour,
             };
-            let minute = number(&[2, 8]).or(Some(0));
+            let minute = number(&[2, 6, 9]).or(Some(0));
             let time = Value::Time([Some(hour), minute, number(&[3])]);
             reader.add(time, whole.start(), whole.as_str());
             Some(whole.range())
@@ -404,19 +459,19 @@ impl Reader {
             let has_digit = id.contains(|letter: char| letter.is_ascii_digit());
             let has_letter = id.contains(|letter: char| letter.is_ascii_alphabetic());
             let is_mixed =
-                has_digit && has_letter && unit_of(id).is_none() && !is_match(&ONLY_AMOUNT, id);
+                has_digit && has_letter && unit_of(id).is_none() && !ONLY_AMOUNT.is_match(id);
             // `1.234.567,89`
-            let is_grouped = is_match(&GROUPED, id);
-            let is_dashed = id.len() > 6 && is_match(&DIGITS_WITH_DASHES, id);
+            let is_grouped = GROUPED.is_match(id);
+            let is_dashed = id.len() > 6 && DIGITS_WITH_DASHES.is_match(id);
             let is_rate = id
                 .split_once('/')
                 .is_some_and(|(number, unit)| is_number(number) && unit_of(unit).is_some());
-            let is_id = !is_rate && !is_grouped && (is_mixed || is_match(&CODE, id) || is_dashed);
+            let is_id = !is_rate && !is_grouped && (is_mixed || CODE.is_match(id) || is_dashed);
             let is_quarter =
                 id.len() == 2 && id.starts_with(['Q', 'q']) && id.ends_with(['1', '2', '3', '4']);
             // `a 4-star hotel`
-            let is_counted = is_match(&COUNTED, id);
-            (is_id && !is_quarter && !is_counted && !is_match(&RANGE, id)).then(|| {
+            let is_counted = COUNTED.is_match(id);
+            (is_id && !is_quarter && !is_counted && !RANGE.is_match(id)).then(|| {
                 let bare = id.to_lowercase();
                 let bare = bare.trim_start_matches(['#', '@']).to_owned();
                 reader.add(Value::Id(bare), whole.start(), id);
@@ -467,7 +522,8 @@ impl Reader {
             }
         }
         let times = group("mult").to_lowercase();
-        let behind_it = unit_of(group("u"));
+        // `50G` are no grams, and `8.0T` are no tonnes.
+        let behind_it = unit_of(group("u")).filter(|_| !matches!(group("u"), "G" | "T"));
         let is_money = |unit: Unit| CURRENCIES.contains(&unit.dimension);
         let is_length = before.is_empty() && !behind_it.is_some_and(is_money);
         let is_unit = matches!(times.as_str(), "m" | "b") && is_length;
@@ -478,7 +534,7 @@ impl Reader {
         let mut taken = end;
         let mut rate = None;
         if unit.is_some()
-            && let Ok(Some(found)) = RATE.captures(behind)
+            && let Ok(Some(found)) = RATE.whole.captures(behind)
             && let Some(word) = found.get(1).filter(|word| unit_of(word.as_str()).is_some())
         {
             rate = Some(word.as_str().to_lowercase().chars().take(3).collect());
@@ -498,10 +554,9 @@ impl Reader {
         let is_comparing = COMPARING.contains(word.as_str());
         // `2 or 3 cats` are neither 2 nor 3.
         let until = &whole[floor_before(whole, number.end)..number.end];
-        let is_end =
-            is_match(&RANGE_BEHIND, &whole[number.start..]) || is_match(&RANGE_BEFORE, until);
-        let is_end = is_end && !is_match(&CHANGE, until);
-        let is_end = is_end || is_match(&OPEN, &whole[floor_before(whole, start)..start]);
+        let is_end = RANGE_BEHIND.is_match(&whole[number.start..]) || RANGE_BEFORE.is_match(until);
+        let is_end = is_end && !CHANGE.is_match(until);
+        let is_end = is_end || OPEN.is_match(&whole[floor_before(whole, start)..start]);
         let about = match is_rough || is_comparing {
             true => Some(word.clone()),
             false if has_tilde => Some("~".to_owned()),
@@ -573,6 +628,21 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             text.replace_range(at..at + phrase.len(), "     -");
         }
     }
+    // `twenty-five` is one number, and so is the first word of the key `fiftyTwoWeekHigh`.
+    pattern!(
+        TENS,
+        r"(?i)\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[- ](one|two|three|four|five|six|seven|eight|nine)\b"
+    );
+    if language == Some(Language::English) {
+        for found in TENS.captures_iter(&lower) {
+            let number = |part: usize| number_word(&found[part], language);
+            if let (Some(tens), Some(ones)) = (number(1), number(2)) {
+                let width = found[0].len();
+                let whole = found.get_match().range();
+                text.replace_range(whole, &format!("{:>width$}", tens + ones));
+            }
+        }
+    }
     // `No, it is open.` denies what was asked.
     for answer in ["no, ", "nein, "] {
         for (at, _) in lower.match_indices(answer) {
@@ -601,8 +671,8 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         .iter()
         .map(|fact| (fact.at, fact.at + place(fact.text.len())))
         .collect();
-    let has_pair = is_match(&PAIR, &text);
-    for found in all(&WORD, &text) {
+    let has_pair = PAIR.is_match(&text);
+    for found in WORD.all(&text) {
         let Some(found) = found.get(0) else {
             continue;
         };
@@ -624,7 +694,15 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
         if lower == "one" && rest.starts_with(" of ") {
             continue;
         }
-        let number = number.or_else(|| NO.contains(lower.as_str()).then_some(0.0));
+        // `Bylaw No. 17` denies nothing.
+        pattern!(NTH, r"^\. ?\d");
+        let front = folded[..found.start()].trim_end();
+        let is_nth = || {
+            let written = folded.get(found.end()..).unwrap_or_default();
+            lower == "no" && NTH.is_match(written) && front.ends_with(char::is_alphanumeric)
+        };
+        let is_zero = NO.contains(lower.as_str()) && !is_nth();
+        let number = number.or_else(|| is_zero.then_some(0.0));
         if let Some(number) = number {
             facts.push(Fact::new(Value::Number(number), at, word));
             ends.insert(at, at + place(word.len()));
@@ -634,11 +712,8 @@ pub(super) fn read(text: &str, language: Option<Language>, names: bool) -> Said 
             said.nor.push(at);
             continue;
         }
-        if lower == "non"
-            || data
-                .as_ref()
-                .is_some_and(|data| data.not.contains(lower.as_str()))
-        {
+        let is_denial = |data: &super::data::Words| data.not.contains(lower.as_str());
+        if !is_nth() && (lower == "non" || data.as_ref().is_some_and(is_denial)) {
             said.denials.push(at);
             continue;
         }

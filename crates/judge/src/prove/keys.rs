@@ -9,7 +9,16 @@ use super::text::pattern;
 /// Words of a key: `orderTotal` as `order Total`.
 pub(super) fn key_text(key: &str) -> String {
     pattern!(BETWEEN, r"[_.-]|(?P<end>[a-z0-9])(?P<next>[A-Z])");
+    if is_date(key) {
+        return key.to_owned();
+    }
     BETWEEN.replace_all(key, "$end $next").into_owned()
+}
+
+/// Whether a key is a month or a day: `2025-11`.
+fn is_date(key: &str) -> bool {
+    pattern!(DATE, r"^\d{4}-\d\d(?:-\d\d)?$");
+    DATE.is_match(key)
 }
 
 /// Whether a key is one whose value names a thing.
@@ -122,7 +131,7 @@ pub(super) fn with_unit(
     // The degrees beside a temperature are none of the humidity.
     let may_have = |dimension: &str| match dimension {
         "celsius" | "fahrenheit" => TEMPERATURE.is_match(key),
-        currency if CURRENCIES.contains(&currency) => MONEY.is_match(key),
+        currency if CURRENCIES.contains(&currency) => MONEY.is_match(key) || is_date(key),
         _ => true,
     };
     let unit = unit.and_then(|name| Some((name, unit_of(name)?)));

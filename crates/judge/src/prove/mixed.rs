@@ -40,7 +40,10 @@ impl Prover<'_> {
                     let has_key = field.keys.iter().any(|key| mine.contains(key.as_str()));
                     has_key || (has_unit(&field.facts) && has_unit(&piece.facts))
                 };
-                field.facts.iter().all(|fact| piece.says(fact))
+                let mut words = field.words.iter();
+                let has_word = field.words.is_empty() || words.any(|word| piece.has_word(word));
+                has_word
+                    && field.facts.iter().all(|fact| piece.says(fact))
                     && (first.number().is_none() || is_its())
             }
         };

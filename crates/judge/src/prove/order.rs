@@ -240,6 +240,31 @@ pub(super) fn are_values_of_keys(
         .filter(|field| !field.words.iter().any(|word| piece.has_word(word)))
         .copied()
         .collect();
+    // `Jo and Lee are reviewers` says of both what it says of one.
+    let is_joined_to_value = |word: &Word| {
+        let is_in = |other: &Word, field: &Field| field.words.contains(&other.stem);
+        let nth = piece
+            .words
+            .iter()
+            .position(|other| std::ptr::eq(other, word));
+        let around = nth.into_iter().flat_map(|nth| {
+            let before = nth.checked_sub(1).filter(|_| word.glue.join.is_some());
+            let after = piece
+                .words
+                .get(nth + 1)
+                .filter(|next| next.glue.join.is_some());
+            before
+                .and_then(|before| piece.words.get(before))
+                .into_iter()
+                .chain(after)
+        });
+        around.into_iter().any(|other| {
+            let mut told = valued
+                .iter()
+                .filter(|field| has_keys(field) && !is_name(field));
+            told.any(|field| is_in(other, field) && !is_in(word, field))
+        })
+    };
     let has_its_key = |word: &Word| {
         let mut own = valued
             .iter()
@@ -247,7 +272,8 @@ pub(super) fn are_values_of_keys(
             .peekable();
         let is_by = word.glue.role.as_deref() == Some("by");
         let is_free = |field: &&&Field| {
-            let is_of_other = field.kind == FieldKind::List && says_key;
+            let is_of_other = (field.kind == FieldKind::List && says_key)
+                || (!is_name(field) && is_joined_to_value(word));
             let is_deed = is_by && key_text(&field.key).ends_with(" by");
             let is_somebody = || {
                 let mut untold = untold.iter();

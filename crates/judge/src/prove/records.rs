@@ -12,7 +12,7 @@ use super::order::{
 use super::pieces::Piece;
 use super::proof::{Proof, Prover, Verdict, quoted};
 use super::signs::Signs;
-use super::sources::{Field, FieldKind, leaves, shown, stems};
+use super::sources::{Field, FieldKind, List, leaves, shown, stems};
 use super::text::{place, plain, stem};
 use cuecard_source::value::Json;
 
@@ -39,10 +39,12 @@ impl Prover<'_> {
     pub(super) fn by_record(&self, piece: &Piece, idx: usize) -> ByRecord {
         let record = &self.sources.records[idx];
         let stems = piece.stems();
-        let fields = self.sources.fields(idx, |field| {
+        let mut fields = self.sources.fields(idx, |field| {
             field.words.iter().all(|word| stems.contains(word.as_str()))
                 && field.facts.iter().all(|fact| piece.says(fact))
         });
+        // Of `{"2024": 640, "2025": 710}` each value is only of its own year.
+        fields.retain(|field| !field.keys.is_empty() || field.has_key_facts_in(piece));
         // Most records lack a fact of the claim, and are no more than near it.
         let lacks = |fact: &&Fact| {
             let is_looked_up = !fact.is_name() && !matches!(fact.value, Value::Quote(_));
@@ -371,12 +373,18 @@ impl Prover<'_> {
         {
             let first = match &list.items[0] {
                 Json::Object(members) => members
-                    .keys()
+                    .iter()
                     .next()
-                    .map(|key| stems(&key_text(key), language))
+                    .filter(|(_, value)| !value.is_array() && !value.is_object())
+                    .map(|(key, _)| stems(&key_text(key), language))
                     .unwrap_or_default(),
                 _ => BTreeSet::new(),
             };
+            // Lists of one name, such as the orders of each customer, are counted together.
+            let lists = self.sources.lists.iter();
+            let alike = lists.filter(|other| other.header.words == list.header.words);
+            let alike: Vec<&List> = alike.collect();
+            let items = || alike.iter().flat_map(|list| &list.items);
             let is_head = |word: &str| list.header.words.contains(word) || first.contains(word);
             if !mine.iter().any(|word| is_head(word)) {
                 continue;
@@ -395,16 +403,14 @@ impl Prover<'_> {
             if !others.iter().all(|fact| fact.is_in(&list.header.facts)) {
                 continue;
             }
-            let hits = list
-                .words(language)
-                .iter()
-                .filter(|words| wanted.iter().all(|word| words.contains(*word)));
+            let words = alike.iter().flat_map(|list| list.words(language));
+            let hits = words.filter(|words| wanted.iter().all(|word| words.contains(*word)));
             let hits: Vec<&BTreeSet<String>> = hits.collect();
             let n_hits = hits.len();
             let is_hit = |word: &&str| hits.iter().any(|words| words.contains(*word));
             let has_fact = |fact: &&Fact| {
                 let mut is_said = false;
-                for item in &list.items {
+                for item in items() {
                     leaves("", item, &mut |_, leaf| {
                         is_said |= plain(&shown(leaf)) == plain(&fact.text);
                     });
@@ -417,7 +423,7 @@ impl Prover<'_> {
             if !wanted.is_empty() && n_hits == 0 {
                 continue;
             }
-            let length = list.items.len();
+            let length = items().count();
             if piece.words.iter().any(|word| word.lower == "both") && length != 2 {
                 return Some(Proof::new(Unproven, format!("there are {length}, not two")));
             }
@@ -436,6 +442,9 @@ impl Prover<'_> {
                 });
             if n_hits as f64 != goal && (is_sought || numbers.first().is_some_and(is_said)) {
                 return None;
+            }
+            if n_hits as f64 != goal && alike.len() > 1 {
+                continue;
             }
             let told = format!("counted: {n_hits} of {length}");
             return Some(Proof::new(

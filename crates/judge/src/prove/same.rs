@@ -88,6 +88,23 @@ fn same_number(claim: &Fact, source: &Fact, one: f64, other: f64) -> Same {
             if is_some_dollar(claim, source) || is_some_dollar(source, claim) {
                 return Same::NoUnit;
             }
+            // `52w` are weeks as well as watts.
+            let letter = source.text.chars().last();
+            let is_letter = letter.is_some_and(|letter| {
+                let own = claim
+                    .text
+                    .trim_start_matches(|sign: char| !sign.is_alphabetic());
+                let is_unit = source
+                    .text
+                    .chars()
+                    .filter(|sign| sign.is_alphabetic())
+                    .count()
+                    == 1;
+                is_unit && own.starts_with(letter)
+            });
+            if is_letter {
+                return Same::NoUnit;
+            }
             let is_degree =
                 unit.dimension == "angle" && matches!(their.dimension, "celsius" | "fahrenheit");
             return if is_degree { Same::Yes } else { Same::Other };
@@ -98,7 +115,11 @@ fn same_number(claim: &Fact, source: &Fact, one: f64, other: f64) -> Same {
     if is_percent && near(claim, one / 100.0, other) && other.abs() <= 1.0 {
         return Same::Yes;
     }
-    match (near(claim, one, other), claim.unit) {
+    // `df` writes `21M`.
+    let is_size = claim
+        .unit
+        .is_some_and(|unit| unit.dimension == "data" && near(claim, one * unit.factor, other));
+    match (near(claim, one, other) || is_size, claim.unit) {
         (false, _) => Same::No,
         (true, Some(_)) => Same::NoUnit,
         (true, None) => Same::Yes,

@@ -288,6 +288,38 @@ fn what_is_true_is_not_refuted() {
     for (result, answer) in [
         (json!("9 done; 0 failed"), "9 done, none failed"),
         (
+            json!([{"login": "bkim", "admin": false}, {"login": "dfox", "admin": false}, {"login": "cdiaz", "admin": true}]),
+            "bkim and dfox are listed. Neither is an admin.",
+        ),
+        (
+            json!({"currency": "EUR", "items": [{"kind": "hotel", "desc": "Seehof, 5 nights", "price": 475}, {"kind": "car", "desc": "Compact, 5 days", "price": 165}]}),
+            "| Item | Price |\n|---|---|\n| Hotel Seehof, 5 nights | €475 |\n| Compact car, 5 days | €165 |",
+        ),
+        (
+            json!("/            50G   21G   42%\n/srv/media   8.0T  7.4T  93%"),
+            "On / 21 GB of 50 GB are used; on /srv/media 7.4 of 8.0 TB.",
+        ),
+        (
+            json!([{"day": "2026-01-05", "rain_mm": 12.0}, {"day": "2026-01-06", "rain_mm": 3.5}, {"day": "2026-01-07", "rain_mm": 20.5}, {"day": "2026-01-08", "rain_mm": 9.0}]),
+            "From January 5 to 7 there was 36 mm of rain.",
+        ),
+        (
+            json!({"distance_km": 6.0, "moving_time": "00:32:12"}),
+            "You ran 6 km in 32 minutes and 12 seconds.",
+        ),
+        (
+            json!({"delivered_at": "2026-02-10", "rule": "Customers can return items within 30 days of delivery."}),
+            "It was delivered on February 10, 2026, so it can be returned until March 12, 2026.",
+        ),
+        (
+            json!([{"instances": [{"id": "i-1"}]}, {"instances": [{"id": "i-2"}, {"id": "i-3"}]}, {"instances": [{"id": "i-4"}]}]),
+            "There are four instances.",
+        ),
+        (
+            json!({"symbol": "ACME", "high_52w": 198.2}),
+            "The 52-week high of ACME is 198.2.",
+        ),
+        (
             json!([{"room": "12", "state": "cleaned"}, {"booking": "B4", "state": "open"}]),
             "Room 12 was cleaned and booking B4 is open.",
         ),
@@ -755,6 +787,16 @@ fn check(rows: &[(Value, &str, bool)]) {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Lists of one name are counted together.
+#[test]
+fn lists_of_one_name_are_one() {
+    let orders = || json!([{"name": "Ann", "orders": ["A1", "A2"]}, {"name": "Bob", "orders": ["B1", "B2", "B3"]}]);
+    check(&[
+        (orders(), "There are 5 orders.", true),
+        (orders(), "There are 3 orders.", false),
+    ]);
 }
 
 /// What is said of several is so of each, and what is said of one names it.

@@ -4,6 +4,77 @@ use serde_json::json;
 
 use super::check;
 
+/// Numbers, dates and times in the forms in which tools write them.
+#[test]
+fn each_form_of_a_number_is_one() {
+    let years = || json!({"years": {"2024": 640, "2025": 710}});
+    let levels = || json!({"levels": {"1": "easy", "2": "hard"}});
+    let stock = || json!({"symbol": "ACME", "fiftyTwoWeekHigh": 198.2, "fiftyTwoWeekLow": 124.1});
+    let test = || json!("Tested by Redkite between 12 and 16 January 2026.");
+    let visit = || json!("The room is open from 9.30 am to 4.30 pm.");
+    let cost =
+        || json!({"item": "egress", "currency": "EUR", "months": {"2025-10": 640, "2025-11": 710}});
+    check(&[
+        (stock(), "The 52-week high of ACME is 198.2.", true),
+        (stock(), "The 52-week high of ACME is 124.1.", false),
+        (
+            json!("Twenty-five orders are open."),
+            "25 orders are open.",
+            true,
+        ),
+        (
+            json!("Twenty-five orders are open."),
+            "20 orders are open.",
+            false,
+        ),
+        (json!({"open": 25}), "There are thirty-five open.", false),
+        (
+            test(),
+            "Tested by Redkite between January 12 and January 16, 2026.",
+            true,
+        ),
+        (
+            test(),
+            "Tested by Redkite between January 12 and January 15, 2026.",
+            false,
+        ),
+        (visit(), "The room is open from 9:30 to 16:30.", true),
+        (visit(), "The room is open from 9:30 to 17:30.", false),
+        (
+            json!("Bylaw No. 17 is in force."),
+            "Bylaw No. 17 is in force.",
+            true,
+        ),
+        (
+            json!("Bylaw No. 17 is in force since May."),
+            "Bylaw No. 17 is not in force.",
+            false,
+        ),
+        (cost(), "November: €710", true),
+        (cost(), "November: €640", false),
+        (cost(), "December: €710", false),
+        (years(), "In 2025 it was 710.", true),
+        (years(), "In 2025 it was 640.", false),
+        (years(), "2025: 640", false),
+        (levels(), "Level 2 is hard.", true),
+        (levels(), "Level 2 is easy.", false),
+    ]);
+}
+
+/// What is said of two is so of both, whether names begin with a capital letter or not.
+#[test]
+fn small_names_are_not_of_other_keys() {
+    let pull = || json!({"reviewers": ["jo", "kim"], "assignee": "lee"});
+    let file = || json!({"owner": "jo", "editor": "lee"});
+    check(&[
+        (pull(), "jo and lee are reviewers.", false),
+        (pull(), "lee and jo are reviewers.", false),
+        (pull(), "jo and kim are reviewers.", true),
+        (file(), "jo and lee are owners.", false),
+        (file(), "jo is the owner.", true),
+    ]);
+}
+
 /// What a text says depends on the order of its words, and each text of a list is one.
 #[test]
 fn the_words_of_a_text_keep_their_order() {
