@@ -14,6 +14,7 @@ mod prompt;
 mod questions;
 mod secrets;
 mod shape;
+mod sources;
 mod spellings;
 mod targets;
 #[cfg(test)]
