@@ -24,7 +24,13 @@ pub(crate) fn number_of(text: &str) -> Option<f64> {
         return None;
     }
     let is_negative = is_negative(&text[..start])?;
-    let (_, thousands) = FORMS.iter().find(|(form, _)| form.is_match(digits))?;
+    let mut forms = FORMS.iter().filter(|(form, _)| form.is_match(digits));
+    let (_, thousands) = forms.next()?;
+    // `1.200` is a little more than one here, and more than a thousand there.
+    let is_either = forms.next().is_some() && digits.contains('.') && !digits.starts_with('0');
+    if is_either {
+        return None;
+    }
     let plain = digits.replace(*thousands, "").replace(',', ".");
     let number: f64 = plain.parse().ok()?;
     Some(if is_negative { -number } else { number })
@@ -153,6 +159,9 @@ mod tests {
             ("41,60 €", Some(41.6)),
             ("1.200,50 €", Some(1200.5)),
             ("1.234.567", Some(1_234_567.0)),
+            ("1.200 €", None),
+            ("0.125", Some(0.125)),
+            ("3.14", Some(3.14)),
             ("Score: .5", Some(0.5)),
             ("−3 °C", Some(-3.0)),
             ("-€20.00", Some(-20.0)),
