@@ -103,6 +103,16 @@ impl Prompt {
         start.map_or(0, |(_, n_calls)| *n_calls)
     }
 
+    /// The word before a number, in lower case; none before `#42` or at the beginning.
+    pub(super) fn word_before(&self, number: &str) -> Option<String> {
+        let at = occurrences(&self.text, number).next()?;
+        let before = self.text[..at].strip_suffix(' ')?;
+        let word = before
+            .rsplit(|letter: char| !letter.is_alphanumeric())
+            .next()?;
+        (!word.is_empty()).then(|| word.to_lowercase())
+    }
+
     /// Whether it begins with a capital letter in the middle of a sentence.
     fn is_name(&self, text: &str) -> bool {
         text.starts_with(char::is_uppercase)

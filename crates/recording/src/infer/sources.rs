@@ -5,7 +5,7 @@ use std::time::Duration;
 use cuecard_source::value::{REDACTED, as_text, cut};
 use serde_json::Value;
 
-use super::build::Builder;
+use super::build::{Builder, snake};
 use super::prompt::Mention;
 use super::values::{Proof, Source, Weight, is_namesake, proof, weight};
 use crate::marks::name_of;
@@ -135,7 +135,12 @@ impl Builder<'_, '_> {
             || value
                 .as_str()
                 .is_some_and(|text| text.parse::<u64>().is_ok());
-        if !is_number {
+        let shown = as_text(value).into_owned();
+        // `Close issue 42` says what the number is.
+        let tool = &self.calls[self.step].call.tool;
+        let called = format!("{} {}", snake(&self.key), snake(tool)).to_lowercase();
+        let is_said = |word: String| called.split(['_', '-', ' ']).any(|part| part == word);
+        if !is_number || self.prompt.word_before(&shown).is_none_or(is_said) {
             return;
         }
         let sources = self.index.sources(value, (self.step, self.converts));
@@ -145,11 +150,7 @@ impl Builder<'_, '_> {
                 && is_namesake(&self.key, &source.path.name)
         };
         if let Some(source) = sources.iter().find(named) {
-            let (id, path, shown) = (
-                self.ids[source.step].clone(),
-                source.path.to_string(),
-                as_text(value).into_owned(),
-            );
+            let (id, path) = (self.ids[source.step].clone(), source.path.to_string());
             let text = format!(
                 "`{}` is `{shown}`, which the prompt has and `{path}` of `{id}` was too: the prompt's was taken",
                 self.key

@@ -830,4 +830,12 @@ fn a_number_of_the_prompt_that_a_result_calls_so_is_a_question() {
             "`id` is `1234`, which the prompt has and `$.id` of `create` was too: the prompt's was taken"
         ]
     );
+    for text in ["Track order 1234", "Track #1234", "1234 must be tracked"] {
+        let calls = vec![
+            call("list", json!({}), json!([{"id": 1234}, {"id": 1299}])),
+            call("track_order", json!({"id": 1234}), json!("ok")),
+        ];
+        let (value, asked) = last_of(&of_one(&recording(text, calls)), "id");
+        assert_eq!((value, asked), (json!("{{ID}}"), vec![]), "{text}");
+    }
 }
