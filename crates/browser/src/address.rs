@@ -1,6 +1,6 @@
 //! Where an element is: XPaths through frames and shadow roots, and the selector that reaches it.
 
-use cuecard_page::dom::{DomElement, HopKind, ScopeHop};
+use cuecard_page::dom::{DomElement, DomState, HopKind, NodeId, ScopeHop};
 use serde_json::{Value, json};
 
 /// The address of an element: hops from the top document, then an XPath in the tree they lead to.
@@ -30,6 +30,11 @@ impl ElementAddress {
             scope: element.scope.to_vec(),
             xpath: element.xpath.clone(),
         }
+    }
+
+    /// The element at this address in a captured state.
+    pub(crate) fn find(&self, state: &DomState) -> Option<NodeId> {
+        state.by_address(&self.scope, &self.xpath)
     }
 
     /// The paths in each document on the way: the last ones are those of the element's own document.

@@ -6,6 +6,7 @@
 #![cfg_attr(not(feature = "browser"), allow(dead_code, unused_imports))]
 
 mod address;
+mod choice;
 #[cfg(feature = "browser")]
 mod driven;
 mod failure;

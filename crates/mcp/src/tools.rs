@@ -44,7 +44,17 @@ impl Session {
         let tools = entries
             .iter()
             .map(|entry| read_tool(entry).ok_or_else(malformed));
-        tools.collect()
+        let mut tools: Vec<ToolInfo> = tools.collect::<Result<_, _>>()?;
+        // A list may name a tool twice: what one entry says that it changes is changed.
+        let writing: HashSet<String> = tools
+            .iter()
+            .filter(|tool| !tool.is_read_only)
+            .map(|tool| tool.name.clone())
+            .collect();
+        for tool in &mut tools {
+            tool.is_read_only &= !writing.contains(&tool.name);
+        }
+        Ok(tools)
     }
 
     /// The entries of all pages whose tools may be called.

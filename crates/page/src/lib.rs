@@ -30,6 +30,6 @@ pub use holds::Observation;
 pub use known::{Container, ContainerKind, Fingerprint, TextPlace};
 pub use references::{VariableReference, references, with_references, without_references};
 pub use roles::{is_role, roles};
-pub use snapshot::{Element, Snapshot, TooLarge};
+pub use snapshot::{Element, Snapshot, TooLarge, single_spaces};
 pub use step::{ActionKind, Direction, InputValue, IntermediateStep, browser_tool};
 pub use wanted::{Around, Wanted};

@@ -246,13 +246,9 @@ pub(super) async fn permit(
     }
     // Nothing is known of a tool that is not listed.
     let tools = session.tools().await.ok().flatten();
-    let listed = tools.iter().flat_map(|tools| tools.iter());
-    let mut hints = listed
-        .filter(|info| info.name == tool)
-        .map(|info| info.is_read_only);
-    // A list may name it twice.
-    match hints.next() {
-        Some(true) if hints.all(|is_read_only| is_read_only) => Ok(()),
+    let mut listed = tools.iter().flat_map(|tools| tools.iter());
+    match listed.find(|info| info.name == tool) {
+        Some(info) if info.is_read_only => Ok(()),
         _ => policy.writing_tool(server, tool).map_err(builtin::refused),
     }
 }

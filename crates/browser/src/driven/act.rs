@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use super::bridge::{BrowserBridge, PROMPT};
 use crate::ClickKind;
 use crate::address::{ElementAddress, Guard};
+use crate::choice::{Choice, chosen};
 use crate::failure::Failure;
 use cuecard_runtime::clock::Stopwatch;
 use cuecard_source::diagnostic::codes;
@@ -33,8 +34,6 @@ const SCROLL: f64 = 0.8;
 const WHOLE_PAGE: f64 = 10_000_000.0;
 /// How many moves of the pointer a drag has.
 const DRAG_STEPS: u32 = 10;
-/// How many options an error lists.
-const LISTED: usize = 10;
 
 /// Fields whose content is a secret: painted over in pictures.
 const SECRET_FIELDS: &str = "input[type=password], [autocomplete~=current-password], [autocomplete~=new-password], \
@@ -660,54 +659,25 @@ fn button(kind: ClickKind) -> MouseButton {
     }
 }
 
-/// The option that a text means, of `[label, value, isDisabled]` each.
+/// The option of a `select` that a text means, of `[label, value, isDisabled]` each.
 ///
 /// # Errors
-/// Why there is none, and whether the page may still get it.
+/// As those of [`chosen`].
 fn choice(option: &str, options: &[Value]) -> Result<SelectOption, (String, bool)> {
-    let folded = option.to_lowercase();
-    let text = |known: &Value, idx: usize| known[idx].as_str().unwrap_or_default().to_owned();
-    let having = |is_it: &dyn Fn(&Value) -> bool| -> Vec<Value> {
-        options
-            .iter()
-            .filter(|known| is_it(known))
-            .cloned()
-            .collect()
-    };
-    let by_label = having(&|known| text(known, 0) == option);
-    if by_label.len() > 1 {
-        let count = by_label.len();
-        let message = format!("{count} options are named `{option}`: nothing was selected");
-        return Err((message, false));
-    }
-    let by_value = having(&|known| text(known, 1) == option);
-    let alike = having(&|known| text(known, 0).to_lowercase() == folded);
-    let (known, chosen) = match (by_label.as_slice(), by_value.first(), alike.as_slice()) {
-        ([one], ..) | ([], None, [one]) => (one, SelectOption::Label(text(one, 0))),
-        (_, Some(one), _) => (one, SelectOption::Value(text(one, 1))),
-        _ => return Err((no_option(option, options), true)),
-    };
-    match known[2] == true {
-        true => Err((format!("option `{option}` is disabled"), true)),
-        false => Ok(chosen),
-    }
-}
-
-fn no_option(option: &str, options: &[Value]) -> String {
-    let labels: Vec<&str> = options
+    let known: Vec<Choice<'_>> = options
         .iter()
-        .filter_map(|known| known[0].as_str())
+        .map(|known| Choice {
+            label: known[0].as_str().unwrap_or_default(),
+            value: known[1].as_str(),
+            is_disabled: known[2] == true,
+        })
         .collect();
-    let mut listed = labels[..labels.len().min(LISTED)].join("`, `");
-    if labels.len() > LISTED {
-        listed.push_str(&format!("` and {} more", labels.len() - LISTED));
-    } else {
-        listed.push('`');
-    }
-    match labels.is_empty() {
-        true => format!("option `{option}` not found: the list is empty"),
-        false => format!("option `{option}` not found; available: `{listed}"),
-    }
+    let (idx, is_by_value) = chosen(option, &known, "the list is empty")?;
+    let text = |part: Option<&str>| part.unwrap_or_default().to_owned();
+    Ok(match is_by_value {
+        true => SelectOption::Value(text(known[idx].value)),
+        false => SelectOption::Label(known[idx].label.to_owned()),
+    })
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -735,19 +705,5 @@ mod tests {
             Err(("option `Blue` is disabled".to_owned(), true))
         );
         assert!(chosen("Same").is_err_and(|(_, may_pass)| !may_pass));
-    }
-
-    #[test]
-    fn a_missing_option_lists_those_that_are_there() {
-        let options = [json!(["Red", "r"]), json!(["Blue", "b"])];
-        assert_eq!(
-            no_option("Green", &options),
-            "option `Green` not found; available: `Red`, `Blue`"
-        );
-        let many: Vec<Value> = (0..12)
-            .map(|number| json!([number.to_string(), ""]))
-            .collect();
-        assert!(no_option("x", &many).ends_with("`9` and 2 more"));
-        assert!(no_option("x", &[]).ends_with("the list is empty"));
     }
 }

@@ -278,11 +278,8 @@ impl LiveStage {
     /// Checks that a box that was ticked through its label is so.
     async fn is_checked(&mut self, aim: &ActionTarget, flag: bool) -> Result<(), Failure> {
         let scene = self.peek().await?;
-        let address = &aim.address;
-        let found = scene
-            .state
-            .by_address(&address.scope, &address.xpath)
-            .and_then(|id| scene.state.element(id));
+        let found = aim.address.find(&scene.state);
+        let found = found.and_then(|id| scene.state.element(id));
         match found {
             Some(element) if element.is(State::Checked) != flag => {
                 let word = if flag { "checked" } else { "unchecked" };
@@ -439,10 +436,7 @@ impl LiveStage {
     /// The element of a deed, as it was when it was looked at.
     fn element(&self, aim: &ActionTarget) -> Option<&DomElement> {
         let scene: &Arc<_> = self.last.as_ref()?;
-        let id = scene
-            .state
-            .by_address(&aim.address.scope, &aim.address.xpath)?;
-        scene.state.element(id)
+        scene.state.element(aim.address.find(&scene.state)?)
     }
 
     /// Whether nobody may read what a field holds.
@@ -456,13 +450,11 @@ impl LiveStage {
         let scene = self.last.clone();
         let is_link = scene.as_ref().is_some_and(|scene| {
             let state = &scene.state;
-            state
-                .by_address(&aim.address.scope, &aim.address.xpath)
-                .is_some_and(|id| {
-                    let is_link = |element: &DomElement| element.tag_name == "a";
-                    state.element(id).is_some_and(is_link)
-                        || state.ancestor_elements(id).any(|(_, outer)| is_link(outer))
-                })
+            aim.address.find(state).is_some_and(|id| {
+                let is_link = |element: &DomElement| element.tag_name == "a";
+                state.element(id).is_some_and(is_link)
+                    || state.ancestor_elements(id).any(|(_, outer)| is_link(outer))
+            })
         });
         is_link && self.bridge.gives_file(&aim.address).await
     }
@@ -499,10 +491,7 @@ fn contents(state: &DomState) -> impl Iterator<Item = impl PartialEq> {
 
 /// How far one element is from another, in whole CSS pixels.
 fn distance(state: &DomState, places: [&ElementAddress; 2]) -> Option<[i64; 2]> {
-    let [from, to] = places.map(|address| {
-        let id = state.by_address(&address.scope, &address.xpath)?;
-        state.element(id)?.rect
-    });
+    let [from, to] = places.map(|address| state.element(address.find(state)?)?.rect);
     let (from, to) = (from?, to?);
     Some([(to.x - from.x) as i64, (to.y - from.y) as i64])
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_page::dom::{DomElement, NodeId, State};
+use cuecard_page::single_spaces;
 
 use super::live::{BETWEEN, LiveStage};
 use super::{ActionTarget, Deadline, Failure, PageState};
-use crate::{ClickKind, ElementAddress};
+use crate::ClickKind;
+use crate::choice::{Choice, chosen};
 use cuecard_source::diagnostic::codes;
 
 /// How long a list may take to show what was chosen.
 const SHOWS: Duration = Duration::from_secs(2);
-/// How many options an error lists.
-const LISTED: usize = 10;
 
 const ROLES: &[&str] = &["option", "menuitemradio", "menuitem", "treeitem"];
 
@@ -40,7 +40,7 @@ impl LiveStage {
             click.await?;
         }
         let before = (!is_open).then_some(&before);
-        let chosen = loop {
+        let one = loop {
             let scene = self.peek().await?;
             let mut options = self.options(&scene, list, before.map(Arc::as_ref));
             match named(&options, option) {
@@ -53,14 +53,14 @@ impl LiveStage {
                 Err(_) => tokio::time::sleep(BETWEEN).await,
             }
         };
-        self.bridge.guard(Some(chosen.target.guard.clone()));
+        self.bridge.guard(Some(one.target.guard.clone()));
         let left = deadline.left().max(BETWEEN * 10);
         let click = self
             .bridge
-            .click(&chosen.target.address, ClickKind::Single, left);
+            .click(&one.target.address, ClickKind::Single, left);
         click.await?;
         let soon = Deadline::after(SHOWS);
-        while !shows(&*self.peek().await?, list, &chosen) {
+        while !shows(&*self.peek().await?, list, &one) {
             if soon.is_over() {
                 let message = format!("`{option}` was clicked, but the list does not show it");
                 return Err(Failure {
@@ -82,7 +82,7 @@ impl LiveStage {
         before: Option<&PageState>,
     ) -> Vec<ShownOption> {
         let (state, finder) = (&scene.state, self.finder(scene));
-        let own = state.by_address(&list.address.scope, &list.address.xpath);
+        let own = list.address.find(state);
         let host = list
             .address
             .scope
@@ -123,7 +123,7 @@ impl LiveStage {
             };
             Some(ShownOption {
                 target: ActionTarget::at(finder, id)?,
-                name: spaced(&name),
+                name: single_spaces(&name),
                 is_disabled: element.is(State::Disabled),
             })
         });
@@ -131,65 +131,44 @@ impl LiveStage {
     }
 }
 
-/// Which option is called so, else why there is none and whether there may still be one.
+/// The place of the option that a text means.
 fn named(options: &[ShownOption], wanted: &str) -> Result<usize, (String, bool)> {
-    let wanted = spaced(wanted);
-    let having = |is_it: &dyn Fn(&str) -> bool| -> Vec<usize> {
-        let all = options.iter().enumerate();
-        all.filter(|(_, option)| is_it(&option.name))
-            .map(|(at, _)| at)
-            .collect()
-    };
-    let mut found = having(&|name| name == wanted);
-    if found.is_empty() {
-        found = having(&|name| name.to_lowercase() == wanted.to_lowercase());
-    }
-    match *found {
-        [one] if options[one].is_disabled => Err((format!("option `{wanted}` is disabled"), true)),
-        [one] => Ok(one),
-        [] => {
-            let names: Vec<&str> = options.iter().map(|option| option.name.as_str()).collect();
-            let listed = names[..names.len().min(LISTED)].join("`, `");
-            let message = match names.is_empty() {
-                true => {
-                    format!("option `{wanted}` not found: a click on the list shows no options")
-                }
-                false => format!("option `{wanted}` not found; available: `{listed}`"),
-            };
-            Err((message, true))
-        }
-        _ => {
-            let count = found.len();
-            Err((
-                format!("{count} options are named `{wanted}`: nothing was selected"),
-                false,
-            ))
-        }
-    }
+    let known: Vec<Choice<'_>> = options
+        .iter()
+        .map(|option| Choice {
+            label: &option.name,
+            value: None,
+            is_disabled: option.is_disabled,
+        })
+        .collect();
+    let found = chosen(
+        &single_spaces(wanted),
+        &known,
+        "a click on the list shows no options",
+    );
+    found.map(|(idx, _)| idx)
 }
 
 /// Whether a list shows an option that was chosen, by its value, its text, or the state of the option. A page that moved on
 /// took it with it.
 fn shows(scene: &PageState, list: &ActionTarget, option: &ShownOption) -> bool {
     let state = &scene.state;
-    let at = |address: &ElementAddress| state.by_address(&address.scope, &address.xpath);
-    let Some((id, element)) = at(&list.address).and_then(|id| Some((id, state.element(id)?)))
-    else {
+    let found = list.address.find(state);
+    let Some((id, element)) = found.and_then(|id| Some((id, state.element(id)?))) else {
         return true;
     };
     let around = state.node(id).parent.into_iter().chain([id]);
-    let is_selected = at(&option.target.address)
+    let is_selected = option
+        .target
+        .address
+        .find(state)
         .and_then(|id| state.element(id))
         .is_some_and(|own| own.is(State::Selected) || own.is(State::Checked));
     is_selected
         || element
             .attribute("value")
-            .is_some_and(|value| spaced(value) == option.name)
+            .is_some_and(|value| single_spaces(value) == option.name)
         || around
-            .map(|id| spaced(&state.visible_text(id)))
+            .map(|id| single_spaces(&state.visible_text(id)))
             .any(|text| text.contains(&option.name))
-}
-
-fn spaced(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -224,8 +224,7 @@ impl LiveStage {
             return failure;
         };
         let (state, finder) = (&scene.state, self.finder(&scene));
-        let at = |address: &ElementAddress| state.by_address(&address.scope, &address.xpath);
-        let (Some(over), Some(target)) = (at(&over), at(target)) else {
+        let (Some(over), Some(target)) = (over.find(state), target.find(state)) else {
             return failure;
         };
         let is_apart = |id: &NodeId| !(id.0..state.node(*id).end).contains(&target.0);

@@ -277,25 +277,28 @@ fn moved(fact: &Fact, sources: &Sources) -> Option<String> {
         _ => None,
     };
     let date = day_of(fact)?;
-    let spans = || {
-        let numbers = sources.facts().chain(&sources.known);
-        numbers.filter_map(|fact| Some((fact.number()?, fact.unit?, &fact.text)))
-    };
-    let known = sources.facts().chain(&sources.known);
-    known.take(MOST_KNOWN).find_map(|source| {
-        let days = f64::from((date - day_of(source)?).get_days());
-        let months = f64::from(
-            (12 * i32::from(date.year()) + i32::from(date.month()))
-                - match source.value {
-                    Value::Date([Some(year), Some(month), _]) => 12 * year + month,
-                    _ => 0,
-                },
-        );
-        let is_day = day_of(source)?.day() == date.day();
-        let (_, _, span) = spans().find(|(number, unit, _)| match unit.dimension {
-            "time" => number.abs() * unit.factor == days.abs() * DAY && days != 0.0,
-            "month" => is_day && number.abs() * unit.factor == months.abs() && months != 0.0,
-            _ => false,
+    let known = || sources.facts().chain(&sources.known);
+    let spans: Vec<(f64, &str, &str)> = known()
+        .filter_map(|fact| {
+            let unit = fact.unit?;
+            let is_span = matches!(unit.dimension, "time" | "month");
+            let number = fact.number().filter(|_| is_span)?;
+            Some((
+                number.abs() * unit.factor,
+                unit.dimension,
+                fact.text.as_str(),
+            ))
+        })
+        .collect();
+    known().take(MOST_KNOWN).find_map(|source| {
+        let day = day_of(source)?;
+        let days = f64::from((date - day).get_days());
+        let month_of = |day: jiff::civil::Date| 12 * i32::from(day.year()) + i32::from(day.month());
+        let months = f64::from(month_of(date) - month_of(day));
+        let is_day = day.day() == date.day();
+        let (_, _, span) = spans.iter().find(|(span, dimension, _)| match *dimension {
+            "time" => *span == days.abs() * DAY && days != 0.0,
+            _ => is_day && *span == months.abs() && months != 0.0,
         })?;
         Some(format!("{} and {span}", source.text))
     })

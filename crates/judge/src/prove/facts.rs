@@ -266,6 +266,14 @@ patterns! {
     PLAIN_NUMBER = format!(r"^(?:{NUMBER})$");
 }
 
+/// The month of this name beside a day or a year; none of small words that are others, too.
+fn named_month(name: &str) -> Option<i32> {
+    match name {
+        "may" | "march" | "mar" => None,
+        name => month(&name.to_lowercase()),
+    }
+}
+
 /// Whether a text is a number and nothing else.
 pub(super) fn is_number(text: &str) -> bool {
     PLAIN_NUMBER.is_match(text)
@@ -338,10 +346,7 @@ impl Reader {
         for pattern in [&DAYS_MONTH, &MONTH_DAYS] {
             self.each(pattern, |reader, found| {
                 let number = |name: &str| found.name(name)?.as_str().parse::<i32>().ok();
-                if matches!(found.name("mon")?.as_str(), "may" | "march" | "mar") {
-                    return None;
-                }
-                let month = month(&found.name("mon")?.as_str().to_lowercase())?;
+                let month = named_month(found.name("mon")?.as_str())?;
                 for name in ["d", "d2"] {
                     let day = found.name(name)?;
                     if !(1..=31).contains(&number(name)?) {
@@ -375,11 +380,7 @@ impl Reader {
                     groups.next().map(|group| group.as_str())
                 };
                 let number = |names: &[&str]| group(names)?.parse::<i32>().ok();
-                let name = group(&["mon"]);
-                if matches!(name, Some("may" | "march" | "mar")) {
-                    return None;
-                }
-                let named = || month(&name?.to_lowercase());
+                let named = || named_month(group(&["mon"])?);
                 let mut day = number(&["d", "d2"]);
                 let mut month = number(&["m", "m2"]).or_else(named)?;
                 if let Some(day) = day.as_mut().filter(|_| is_american && month > 12) {

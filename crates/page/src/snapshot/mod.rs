@@ -171,7 +171,7 @@ pub(super) fn plain_role(role: &str) -> &str {
 }
 
 /// The words of a text with one space between.
-pub(super) fn single_spaces(text: &str) -> String {
+pub fn single_spaces(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !spaced.is_empty() {

@@ -18,15 +18,13 @@ use super::texts::word_by_word;
 use super::tidy::{Kept, Tidy, ToolKey, tidy, tool_of};
 use super::values::{Source, Weight, is_plain_name, is_telling, may_name, weight};
 use super::{InferError, Inferred, Note, shape, targets};
+use crate::marks::MARK;
 use crate::scenario::{Names, tool_name};
 use crate::{Recording, Scenario, Step};
 
 /// How many differences between two recordings are sought inside texts, and the longest of them, in bytes.
 const MOST_DIFFERENCES: usize = 2_000;
 const LONGEST_DIFFERENCE: usize = 2_000;
-
-/// How what was taken out of a recording begins.
-const MARK: &str = "[redacted";
 
 /// The parameter whose text is a command.
 const COMMAND: &str = "command";
@@ -287,11 +285,8 @@ impl<'c, 'r> Builder<'c, 'r> {
                 true => value.clone(),
                 false => self.value(key_of(&arguments, key), value, other),
             };
-            let is_secret = self.is_known_secret(key);
-            let written_key = match is_secret {
-                true => reference(&self.secret(&Value::from(key.as_str()))),
-                false => crate::scenario::verbatim_text(key),
-            };
+            let written_key = self.secret_key(key);
+            let written_key = written_key.unwrap_or_else(|| crate::scenario::verbatim_text(key));
             step.params.insert(written_key, written);
         }
         (self.enumerated, self.converts) = (false, false);
@@ -414,10 +409,11 @@ impl<'c, 'r> Builder<'c, 'r> {
 
     /// The template of a key inside of a parameter, which may be a value too: an id, or a secret.
     fn member_key(&mut self, key: &str) -> String {
+        if let Some(written) = self.secret_key(key) {
+            return written;
+        }
         let value = Value::from(key);
-        let name = if self.is_known_secret(key) {
-            Some(self.secret(&value))
-        } else if is_plain_name(key) || weight(&value) < Weight::Strong {
+        let name = if is_plain_name(key) || weight(&value) < Weight::Strong {
             None
         } else if let Some(source) = self.copy(&value, None) {
             Some(self.output(source))
@@ -431,8 +427,10 @@ impl<'c, 'r> Builder<'c, 'r> {
         )
     }
 
-    fn is_known_secret(&self, text: &str) -> bool {
-        self.redactor.secrets().iter().any(|secret| secret == text)
+    /// The template of a key that is a secret.
+    fn secret_key(&mut self, key: &str) -> Option<String> {
+        let is_secret = self.redactor.secrets().iter().any(|secret| secret == key);
+        is_secret.then(|| reference(&self.secret(&key.into())))
     }
 
     /// What a whole value is: an output, a variable, or nothing that can be told.
@@ -618,7 +616,7 @@ impl<'c, 'r> Builder<'c, 'r> {
                 shape::proposals(&self.calls[idx].value, partner.map(|other| &other.value));
             let checks = checks.into_iter().map(|check| check.to_string());
             // What can't be written can't be checked.
-            let checks = checks.filter(|text| !self.masker.finds(text) && !text.contains(MARK));
+            let checks = checks.filter(|text| !self.masker.finds(text) && !MARK.is_match(text));
             proposals.extend(checks.map(|text| Note {
                 step: Some(idx + 1),
                 tool: step.tool.clone(),

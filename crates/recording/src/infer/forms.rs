@@ -6,7 +6,7 @@ use cuecard_source::value::{
     SHORTEST_SECRET, as_text, names_credential, names_credential_in_config,
 };
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::fields::{secret_of, typed_values};
 use super::passwords::is_state;
@@ -85,36 +85,38 @@ const KEYS: &[&str] = &["pass", "pin", "otp", "pw"];
 const LABELS: &[&str] = &["field", "input", "locator", "placeholder"];
 
 /// Calls `visit` with the secrets in arguments.
-pub(crate) fn each_secret(value: &Value, visit: &mut impl FnMut(String)) {
+pub(crate) fn each_secret(members: &Map<String, Value>, visit: &mut impl FnMut(String)) {
     let mut take = |value: &Value| {
         let text = as_text(value);
         if text.chars().count() >= SHORTEST_SECRET && !text.contains(char::is_whitespace) {
             visit(text.into_owned());
         }
     };
+    let label = |key: &&str| members.get(*key)?.as_str().and_then(secret_of);
+    if LABELS.iter().any(|key| label(key).is_some()) {
+        typed_values(members).for_each(|text| take(&text.into()));
+    }
+    for (key, member) in members {
+        let is_key = KEYS.contains(&key.to_lowercase().as_str());
+        if is_key && (member.is_string() || member.is_number()) {
+            take(member);
+        }
+        if key.eq_ignore_ascii_case("session")
+            && let Some(text) = member.as_str().filter(|text| is_opaque(text))
+        {
+            take(&text.into());
+        }
+    }
+    for member in members.values() {
+        in_value(member, visit);
+    }
+}
+
+fn in_value(value: &Value, visit: &mut impl FnMut(String)) {
     match value {
         Value::String(text) => in_text(text, visit),
-        Value::Array(items) => items.iter().for_each(|item| each_secret(item, visit)),
-        Value::Object(members) => {
-            let label = |key: &&str| members.get(*key)?.as_str().and_then(secret_of);
-            if LABELS.iter().any(|key| label(key).is_some()) {
-                typed_values(members).for_each(|text| take(&text.into()));
-            }
-            for (key, member) in members {
-                let is_key = KEYS.contains(&key.to_lowercase().as_str());
-                if is_key && (member.is_string() || member.is_number()) {
-                    take(member);
-                }
-                if key.eq_ignore_ascii_case("session")
-                    && let Some(text) = member.as_str().filter(|text| is_opaque(text))
-                {
-                    take(&text.into());
-                }
-            }
-            for member in members.values() {
-                each_secret(member, visit);
-            }
-        }
+        Value::Array(items) => items.iter().for_each(|item| in_value(item, visit)),
+        Value::Object(members) => each_secret(members, visit),
         _ => {}
     }
 }

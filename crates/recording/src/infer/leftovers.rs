@@ -273,16 +273,14 @@ impl Builder<'_, '_> {
     /// Asks of a text all of whose words stand in an earlier result that `fits` and that the agent did not have from itself
     /// before, and says whether there is one.
     fn ask_of_read(&mut self, text: &str, fits: impl Fn(usize, &IndexedText) -> bool) -> bool {
-        let words = words_of(text);
-        let runs = self.index.longest(&words).into_iter();
-        let whole = runs.filter(|run| run.n_words == words.len());
-        let whole = whole.map(|run| &self.index.texts[run.text]);
-        let mut news = whole.take_while(|theirs| !matches!(theirs.origin, Origin::Arguments(_)));
-        let found = news.find(|theirs| match theirs.origin {
-            Origin::Result(step) => fits(step, theirs),
-            _ => false,
-        });
-        let found = found.map(|theirs| (theirs.origin, theirs.path.to_string()));
+        let all = self.index.having(text);
+        let found = all
+            .take_while(|theirs| !matches!(theirs.origin, Origin::Arguments(_)))
+            .find(|theirs| match theirs.origin {
+                Origin::Result(step) => fits(step, theirs),
+                _ => false,
+            })
+            .map(|theirs| (theirs.origin, theirs.path.to_string()));
         if let Some((origin, path)) = &found {
             self.ask_of_origin(&cut(text, LONGEST_SHOWN), *origin, path);
         }

@@ -43,7 +43,7 @@ pub(super) fn secrets(recording: &Recording, second: Option<&Recording>) -> Vec<
         let texts = texts.map(|call| json!(call.arguments).to_string());
         let texts: Vec<String> = texts.collect();
         for call in &recording.calls {
-            each_secret(&json!(call.arguments), &mut |secret| secrets.push(secret));
+            each_secret(&call.arguments, &mut |secret| secrets.push(secret));
         }
         for text in &texts {
             secrets.extend(MARK.find_iter(text).map(|mark| mark.as_str().to_owned()));

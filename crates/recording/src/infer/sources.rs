@@ -135,12 +135,15 @@ impl Builder<'_, '_> {
             || value
                 .as_str()
                 .is_some_and(|text| text.parse::<u64>().is_ok());
+        if !is_number {
+            return;
+        }
         let shown = as_text(value).into_owned();
         // `Close issue 42` says what the number is.
         let tool = &self.calls[self.step].call.tool;
         let called = format!("{} {}", snake(&self.key), snake(tool)).to_lowercase();
         let is_said = |word: String| called.split(['_', '-', ' ']).any(|part| part == word);
-        if !is_number || self.prompt.word_before(&shown).is_none_or(is_said) {
+        if self.prompt.word_before(&shown).is_none_or(is_said) {
             return;
         }
         let sources = self.index.sources(value, (self.step, self.converts));

@@ -168,13 +168,18 @@ impl Index {
 
     /// The first result before `step` that has a word somewhere.
     pub(super) fn read(&self, word: &str, step: usize) -> Option<usize> {
-        let words = words_of(word);
-        let runs = self.longest(&words).into_iter();
-        let mut whole = runs.filter(|run| run.n_words == words.len());
-        whole.find_map(|run| match self.texts[run.text].origin {
+        self.having(word).find_map(|theirs| match theirs.origin {
             Origin::Result(from) if from < step => Some(from),
             _ => None,
         })
+    }
+
+    /// What has all words of a text, one after the other, in the order of reading.
+    pub(super) fn having(&self, text: &str) -> impl Iterator<Item = &IndexedText> {
+        let words = words_of(text);
+        let runs = self.longest(&words).into_iter();
+        let whole = runs.filter(move |run| run.n_words == words.len());
+        whole.map(|run| &self.texts[run.text])
     }
 
     /// Whether some words were not looked at.

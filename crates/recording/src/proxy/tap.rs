@@ -602,9 +602,7 @@ impl Tap {
         let typed = self.fields.typed(&call.arguments).into_iter();
         self.redactor.learn(typed.map(|(secret, _)| secret));
         let mut told = Vec::new();
-        each_secret(&Value::Object(call.arguments.clone()), &mut |secret| {
-            told.push(secret);
-        });
+        each_secret(&call.arguments, &mut |secret| told.push(secret));
         // Others may be words of the next line.
         self.redactor
             .learn(told.into_iter().filter(|secret| is_distinct(secret)));

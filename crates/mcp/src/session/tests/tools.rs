@@ -97,3 +97,15 @@ async fn logs_and_requests_of_the_server_become_notices() {
     );
     session.stop().await;
 }
+
+#[tokio::test]
+async fn a_tool_that_is_listed_twice_is_read_only_if_both_entries_say_so() {
+    let session = start(&scripted(
+        r#"*tools/list*) answer '{"tools":[{"name":"a","annotations":{"readOnlyHint":true}},{"name":"b","annotations":{"readOnlyHint":true}},{"name":"a"}]}' ;;"#,
+    ))
+    .await;
+    let tools = session.tools().await.expect("tools").expect("a list");
+    let hints: Vec<bool> = tools.iter().map(|tool| tool.is_read_only).collect();
+    assert_eq!(hints, [false, true, false]);
+    session.stop().await;
+}

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::super::texts::{Names, quoted};
 use super::elements::Element;
 use crate::model::{AssertKind, BrowserAssertion, Compare, TextMatch};
+use cuecard_page::single_spaces;
 use cuecard_source::value::{Json, as_text};
 
 /// How an assertion is checked.
@@ -147,7 +148,7 @@ fn text(
         true => "",
         false => ".toLowerCase()",
     };
-    let wanted = expected.split_whitespace().collect::<Vec<_>>().join(" ");
+    let wanted = single_spaces(&expected);
     let wanted = match is_exact {
         true => quoted(&wanted),
         false => quoted(&wanted.to_lowercase()),
