@@ -41,7 +41,7 @@ impl Marks {
         redactor.json_by(json, &|secret| self.mark(secret));
     }
 
-    fn mark(&self, secret: &str) -> String {
+    pub(crate) fn mark(&self, secret: &str) -> String {
         if let Some(name) = self.names.get(secret) {
             return format!("[redacted-{name}]");
         }

@@ -1,20 +1,21 @@
 //! `cuecard infer` and `cuecard record transcript`: a scenario out of one recording, or of two.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_mcp::config::{Config, ConfigSearch};
 use cuecard_mcp::quoted;
+use cuecard_recording::Scenario;
 use cuecard_recording::infer::{Inferred, Note, infer};
 use cuecard_recording::transcript::{Session, session_of};
-use cuecard_recording::{Scenario, Step};
 use cuecard_replay::known_servers;
 use cuecard_report::Style;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Redactor, printable};
 use cuecard_trace::import::{detect_session, transcript};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::cassette;
 use super::record::named_secrets;
@@ -97,22 +98,19 @@ fn write(
     }
     let written = args.out.as_ref().map(|out| out.display().to_string());
     if args.json {
-        let document = json!({
-            "written": written,
-            "scenario": inferred.scenario,
-            "questions": inferred.questions,
-            "proposals": inferred.proposals,
-            "left_out": inferred.left_out,
-            "hints": inferred.hints,
-        });
-        output::document(&document);
+        let mut document = Map::from_iter([
+            ("written".to_owned(), json!(written)),
+            ("scenario".to_owned(), json!(inferred.scenario)),
+        ]);
+        document.extend(remarks(&inferred));
+        output::document(&Value::Object(document));
     } else if written.is_none() {
         stdout(&text);
     }
     if !args.json {
         let mut told = summary(&inferred, written.as_deref(), output.stderr);
         if let Some(written) = &written {
-            let command = play_command(written, &inferred.scenario, &context.environment);
+            let command = play_command(written, &inferred.scenario, None, &context.environment);
             told.push_str(&format!("\nplay it with  {command}\n"));
         }
         stderr(&told);
@@ -185,28 +183,34 @@ fn read(
     }
 }
 
-/// The command that plays the file `written`, to be edited: it names a config if no usual one has all servers, sets each
-/// variable to the recorded value, if that is short, and asks for those without one, which are secrets.
-fn play_command(
+/// The command that plays the file `written`, to be edited: it names the `config`, or says which servers one must have if
+/// no usual one has them, sets each variable to the recorded value, if that is short, and asks for those without one, which
+/// are secrets.
+pub(super) fn play_command(
     written: &str,
     scenario: &Scenario,
+    config: Option<&Path>,
     environment: &[(OsString, OsString)],
 ) -> String {
     let mut words = vec!["cuecard".to_owned(), "play".to_owned(), quoted(written)];
-    let (config, _) = Config::survey(&ConfigSearch {
-        explicit: None,
-        working_directory: &std::env::current_dir().unwrap_or_default(),
-        environment: &text_environment(environment),
-    });
-    let is_known = known_servers(&config);
-    let is_unknown = |step: &Step| {
-        let server = step
-            .tool
-            .strip_prefix("mcp__")
-            .and_then(|rest| rest.split_once("__"));
-        server.is_some_and(|(server, _)| !is_known(server))
-    };
-    if scenario.steps.iter().any(is_unknown) {
+    let mut unknown = Vec::new();
+    match config {
+        Some(config) => words.push(format!("--config {}", quoted(&config.to_string_lossy()))),
+        None => {
+            let (config, _) = Config::survey(&ConfigSearch {
+                explicit: None,
+                working_directory: &std::env::current_dir().unwrap_or_default(),
+                environment: &text_environment(environment),
+            });
+            let is_known = known_servers(&config);
+            let servers = scenario.steps.iter().filter_map(|step| {
+                let (server, _) = step.tool.strip_prefix("mcp__")?.split_once("__")?;
+                (!is_known(server)).then(|| format!("`{server}`"))
+            });
+            unknown.extend(servers.collect::<BTreeSet<String>>());
+        }
+    }
+    if !unknown.is_empty() {
         words.push("--config FILE".to_owned());
     }
     for (name, default) in &scenario.variables {
@@ -218,11 +222,25 @@ fn play_command(
             _ => {}
         }
     }
+    if !unknown.is_empty() {
+        words.push(format!("  with {} in FILE", unknown.join(", ")));
+    }
     words.join(" ")
 }
 
+/// What is said of it, for machines.
+pub(super) fn remarks(inferred: &Inferred) -> [(String, Value); 4] {
+    [
+        ("questions", json!(inferred.questions)),
+        ("proposals", json!(inferred.proposals)),
+        ("left_out", json!(inferred.left_out)),
+        ("hints", json!(inferred.hints)),
+    ]
+    .map(|(key, value)| (key.to_owned(), value))
+}
+
 /// What came of it, for people.
-fn summary(inferred: &Inferred, written: Option<&str>, style: Style) -> String {
+pub(super) fn summary(inferred: &Inferred, written: Option<&str>, style: Style) -> String {
     let scenario = &inferred.scenario;
     let n_outputs: usize = scenario.steps.iter().map(|step| step.output.len()).sum();
     let mut text = format!(

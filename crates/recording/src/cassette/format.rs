@@ -30,9 +30,16 @@ pub struct ServerLine {
     /// The entries of `tools/list`. Without them the tools of the records are listed, with a schema that allows anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Items<Tool>>,
+    /// What the user asked the agent for.
+    #[serde(default, skip_serializing_if = "no_text")]
+    pub prompts: Items<String>,
     /// The time at which the recording began, as in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<String>,
+}
+
+fn no_text(texts: &Items<String>) -> bool {
+    texts.0.is_empty()
 }
 
 /// A notification.

@@ -41,6 +41,8 @@ pub struct Cassette {
     /// The calls, in the order in which they began: recordings have their lines in the order of the answers. A line
     /// without `started` stays behind the one before it.
     pub records: Vec<Record>,
+    /// What the user asked for, as its lines say.
+    prompts: Vec<String>,
     /// When it was recorded, as its lines say.
     recorded_at: Vec<String>,
 }
@@ -64,6 +66,7 @@ impl Cassette {
             source,
             servers: Vec::new(),
             records: Vec::new(),
+            prompts: Vec::new(),
             recorded_at: Vec::new(),
             findings: Vec::new(),
         };
@@ -71,6 +74,7 @@ impl Cassette {
         let Reader {
             servers,
             records,
+            prompts,
             recorded_at,
             mut findings,
             ..
@@ -91,6 +95,7 @@ impl Cassette {
             source: source.clone(),
             servers,
             records: records.into_iter().map(|(_, record)| record).collect(),
+            prompts,
             recorded_at,
         });
         (cassette, findings)
@@ -99,7 +104,7 @@ impl Cassette {
     /// Returns the recording that the cassette holds.
     pub fn recording(&self) -> Recording {
         Recording {
-            prompts: Vec::new(),
+            prompts: self.prompts.clone(),
             servers: self.servers.clone(),
             calls: self
                 .records
@@ -150,10 +155,13 @@ impl Recording {
     /// Returns the recording as the lines of a cassette, each with its line end. Calls of built-in tools have no place in
     /// it.
     pub fn to_cassette(&self) -> Vec<String> {
-        let servers = self
-            .servers
-            .iter()
-            .map(|server| line(&ServerLine::from(server)));
+        let servers = self.servers.iter().enumerate().map(|(nth, server)| {
+            let prompts = self.prompts.iter().filter(|_| nth == 0).cloned();
+            line(&ServerLine {
+                prompts: Items(prompts.collect()),
+                ..ServerLine::from(server)
+            })
+        });
         let calls = self.calls.iter().filter(|call| call.server.is_some());
         let calls = calls.map(line);
         servers.chain(calls).collect()
@@ -194,7 +202,7 @@ impl From<&Server> for ServerLine {
             server: Some(server.name.clone()),
             introduction: server.introduction.as_object().cloned(),
             tools,
-            recorded_at: None,
+            ..Self::default()
         }
     }
 }
@@ -203,6 +211,7 @@ struct Reader<'a> {
     source: &'a SourceFile,
     servers: Vec<Server>,
     records: Vec<Record>,
+    prompts: Vec<String>,
     recorded_at: Vec<String>,
     findings: Vec<Diagnostic>,
 }
@@ -284,6 +293,7 @@ impl Reader<'_> {
             );
         }
         self.recorded_at.extend(line.recorded_at);
+        self.prompts.extend(line.prompts.0);
         let introduction = line.introduction.map_or(Json::Null, Json::Object);
         let own_name = server_info(&introduction)["name"].as_str();
         let name = line.server.as_deref().or(own_name).unwrap_or(UNNAMED);

@@ -27,7 +27,7 @@ pub(crate) use build::snake;
 pub(crate) use fields::Fields;
 pub(crate) use forms::each_secret;
 pub(crate) use parts::{Part, takes_data};
-pub(crate) use secrets::is_distinct;
+pub(crate) use secrets::{is_distinct, secrets};
 use serde::Serialize;
 pub(crate) use values::each_leaf;
 

@@ -36,7 +36,7 @@ pub(super) fn typed_secrets(
 }
 
 /// The credentials, or their marks, in arguments and prompts.
-pub(super) fn secrets(recording: &Recording, second: Option<&Recording>) -> Vec<String> {
+pub(crate) fn secrets(recording: &Recording, second: Option<&Recording>) -> Vec<String> {
     let mut secrets = Vec::new();
     for recording in second.into_iter().chain([recording]) {
         let texts = recording.calls.iter();

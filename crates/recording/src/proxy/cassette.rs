@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::cassette::Cassette;
+use crate::infer::{InferError, Inferred, infer};
 use crate::{Recording, scenario};
 
 /// How often the scenario is written while calls come in, at most.
@@ -247,18 +248,34 @@ impl RecordedFiles {
                 .collect(),
         };
         if summary.n_answered() > 0 {
-            let name = self
-                .scenario
-                .file_stem()
-                .unwrap_or_default()
-                .to_string_lossy();
-            text_file::write(&self.scenario, &write_scenario(&recording, &name))?;
+            text_file::write(&self.scenario, &write_scenario(&recording, &self.name()))?;
         }
         Ok(summary)
     }
 
+    /// The name of the scenario.
+    fn name(&self) -> String {
+        let stem = self.scenario.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+
+    /// Writes what the scenario of `recording` is once all is known of it. Without that, the calls stay as they were made.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(super) fn understand(
+        &self,
+        recording: &Recording,
+    ) -> io::Result<Result<Inferred, InferError>> {
+        let inferred = infer(recording, None, &self.name());
+        if let Ok(inferred) = &inferred {
+            text_file::write(&self.scenario, &inferred.scenario.to_text())?;
+        }
+        Ok(inferred)
+    }
+
     /// Reads the cassette; a line without its end is left out.
-    fn read(&self) -> io::Result<Recording> {
+    pub(super) fn read(&self) -> io::Result<Recording> {
         let mut bytes = match fs::read(&self.cassette) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Recording::default());

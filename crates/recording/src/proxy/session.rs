@@ -1,6 +1,6 @@
 //! What the proxies of one recording share: where it goes, and what they stand in front of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, Permissions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
@@ -12,19 +12,25 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::process::INHERITED;
+use cuecard_source::decode::Items;
 use cuecard_source::diagnostic::{Diagnostic, find_code};
-use cuecard_source::value::Redactor;
+use cuecard_source::value::{Redactor, as_text};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::cassette::{CassetteFile, RecordedFiles};
+use super::cassette::{CassetteFile, RecordedFiles, Summary};
 use super::tap::Tap;
-use crate::marks::Marks;
+use crate::Recording;
+use crate::cassette::{ServerLine, VERSION, line};
+use crate::infer::{InferError, Inferred, secrets};
+use crate::marks::{MARK, Marks};
 
 /// A shorter value of a variable may be any word, in bytes.
 const SHORTEST_SECRET: usize = 8;
+/// So many words and signs of a prompt may be one secret.
+const LONGEST_PART: usize = 24;
 
 /// A recording of several servers, as its proxies read it from a file that nobody else may read.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -127,6 +133,56 @@ impl Session {
         Arc::new(Mutex::new(tap))
     }
 
+    /// Ends the recording, in which the user asked the agent for `prompts`: writes them into the cassette, and the scenario
+    /// as it is understood. If it can't be, the scenario has the calls as they were made.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn finish(
+        &self,
+        prompts: &[String],
+    ) -> io::Result<(Summary, Result<Inferred, InferError>)> {
+        // Whoever is killed from here on has this.
+        let summary = self.files.checkpoint()?;
+        if summary.n_answered() == 0 {
+            return Ok((summary, Err(InferError::NoCalls)));
+        }
+        let mut recording = self.files.read()?;
+        recording.prompts = prompts.to_vec();
+        self.hide_in_prompts(&mut recording);
+        if !prompts.is_empty() {
+            let mut file = CassetteFile::new(self.files.clone());
+            file.append(&line(&ServerLine {
+                cassette: VERSION,
+                server: summary.servers.first().cloned(),
+                prompts: Items(recording.prompts.clone()),
+                recorded_at: Some(self.files.recorded_at.clone()),
+                ..ServerLine::default()
+            }));
+            if let Some(error) = file.error {
+                return Err(io::Error::other(error));
+            }
+        }
+        Ok((summary, self.files.understand(&recording)?))
+    }
+
+    /// Hides what the proxies hid, which is known by its marks, and what a prompt itself calls a secret.
+    fn hide_in_prompts(&self, recording: &mut Recording) {
+        let written = json!(recording.calls).to_string();
+        let marks: HashSet<&str> = MARK.find_iter(&written).map(|mark| mark.as_str()).collect();
+        let mut redactor = Redactor::new(self.all_secrets());
+        redactor.learn(secrets(recording, None));
+        for prompt in &recording.prompts {
+            let hidden = parts_of(prompt).filter(|part| marks.contains(&*self.marks.mark(part)));
+            redactor.learn(hidden.map(str::to_owned));
+        }
+        for prompt in &mut recording.prompts {
+            let mut text = Value::from(std::mem::take(prompt));
+            self.marks.hide(&redactor, &mut text);
+            *prompt = as_text(&text).into_owned();
+        }
+    }
+
     /// What must not be written, with the values of the variables that the servers get beside those that every program needs.
     fn all_secrets(&self) -> Vec<String> {
         let mut secrets = self.secrets.clone();
@@ -141,6 +197,27 @@ impl Session {
         }
         secrets
     }
+}
+
+/// The parts of a text that begin and end where a word does, or a sign.
+fn parts_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut ends = vec![0];
+    let mut was_in_word = false;
+    for (at, letter) in text.char_indices() {
+        let is_in_word = letter.is_alphanumeric();
+        if at > 0 && !(is_in_word && was_in_word) {
+            ends.push(at);
+        }
+        was_in_word = is_in_word;
+    }
+    ends.push(text.len());
+    (0..ends.len()).flat_map(move |first| {
+        let last = ends.len().min(first + LONGEST_PART + 1);
+        let parts = ends[first..last].iter().skip(1);
+        let start = ends[first];
+        let parts: Vec<&str> = parts.map(|end| &text[start..*end]).collect();
+        parts
+    })
 }
 
 fn epoch(clock: &Clock) -> f64 {
@@ -286,5 +363,55 @@ fn sweep(parent: &Path) {
             // What can't be removed is in nobody's way.
             let _ = fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Call;
+
+    #[test]
+    fn a_secret_that_a_proxy_hid_is_hidden_in_the_prompt_too() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = RecordedFiles::new(&folder.path().join("a.json"), false);
+        let named = ("KEY".to_owned(), "named-by-the-user".to_owned());
+        let session = Session::new(&files, vec!["told-by-a-config".to_owned()], &[named]);
+        let head = line(&ServerLine {
+            cassette: VERSION,
+            server: Some("shop".to_owned()),
+            recorded_at: Some(files.recorded_at.clone()),
+            ..ServerLine::default()
+        });
+        let secrets = ["hunter2!x", "correct horse 9", "s€crét"];
+        let arguments = secrets.map(|secret| json!({"value": session.marks.mark(secret)}));
+        let calls = arguments.map(|arguments| {
+            line(&Call {
+                server: Some("shop".to_owned()),
+                tool: "type".to_owned(),
+                arguments: arguments.as_object().cloned().unwrap_or_default(),
+                result: Some(json!({"content": []})),
+                ..Call::default()
+            })
+        });
+        fs::write(&files.cassette, head + &calls.concat()).expect("writable");
+        let prompt = "Sign in as ann:hunter2!x, then (correct horse 9). Try 'url?p=s€crét' too, \
+            with told-by-a-config, named-by-the-user and password=swordfish-77; order 4711 at once";
+        let (summary, inferred) = session.finish(&[prompt.to_owned()]).expect("it is written");
+        assert_eq!(summary.n_calls, 3);
+        assert!(inferred.is_ok());
+        let written = [&files.cassette, &files.scenario].map(fs::read_to_string);
+        for text in written.map(|text| text.expect("it is there")) {
+            for secret in
+                secrets
+                    .iter()
+                    .chain(&["told-by-a-config", "named-by-the-user", "swordfish-77"])
+            {
+                assert!(!text.contains(secret), "{secret} in {text}");
+            }
+            assert!(text.contains("order 4711 at once"), "{text}");
+        }
+        let read = files.read().expect("it is whole");
+        assert!(read.prompts[0].contains(&session.marks.mark("s€crét")));
     }
 }

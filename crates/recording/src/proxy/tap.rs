@@ -577,6 +577,7 @@ impl Tap {
             introduction: self.introduction.as_object().cloned(),
             tools: (!self.tools.is_empty()).then(|| Items(self.tools.clone())),
             recorded_at: Some(self.file.files.recorded_at.clone()),
+            ..ServerLine::default()
         };
         self.name = Some(name);
         self.has_head = true;

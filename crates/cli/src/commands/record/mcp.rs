@@ -16,6 +16,7 @@ use cuecard_source::value::{find_credentials, printable};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::super::infer;
 use super::session;
 use crate::args::RecordMcpArgs;
 use crate::asynchronous::until_stopped;
@@ -55,7 +56,8 @@ fn proxy(args: &RecordMcpArgs, context: &Context) -> Result<ExitCode, Stop> {
         .server_name
         .clone()
         .unwrap_or_else(|| name_of(&place).to_owned());
-    let tap = Session::new(&files, secrets, &named).tap(&name, args.server_name.is_some());
+    let session = Session::new(&files, secrets, &named);
+    let tap = session.tap(&name, args.server_name.is_some());
     // Standard output belongs to the client.
     let teller = OutputWriter::new(&context.output, !args.http.http);
     let code = until_stopped(async |stop| {
@@ -77,7 +79,7 @@ fn proxy(args: &RecordMcpArgs, context: &Context) -> Result<ExitCode, Stop> {
         over.cancel();
         // It fails only if writing panicked.
         let _ = keeping.await;
-        let (name, n_unrecorded, found) = end(&tap);
+        let (n_unrecorded, found) = end(&tap);
         let mut code = ExitCode::Passed;
         let (failed, exit) = match failed {
             Ok(()) => (Vec::new(), code),
@@ -90,11 +92,14 @@ fn proxy(args: &RecordMcpArgs, context: &Context) -> Result<ExitCode, Stop> {
         for found in failed.iter().chain(&found) {
             teller.finding(found);
         }
-        let play = format!(
-            "cuecard play {}   with `{name}` in a config",
-            args.out.display()
-        );
-        code.worst(recorded(&teller, &files, n_unrecorded, &play))
+        let recorded = Recorded {
+            session: &session,
+            files: &files,
+            prompts: &[],
+            n_unrecorded,
+            config: None,
+        };
+        code.worst(recorded.tell(&teller, environment))
     });
     teller.drain();
     Ok(code?)
@@ -308,8 +313,8 @@ async fn listen(
     Ok(())
 }
 
-/// The end of what one proxy records: the name of the server, how many calls could not be recorded, and what is missing.
-pub(super) fn end(tap: &Mutex<Tap>) -> (String, usize, Vec<Diagnostic>) {
+/// The end of what one proxy records: how many calls could not be recorded, and what is missing.
+pub(super) fn end(tap: &Mutex<Tap>) -> (usize, Vec<Diagnostic>) {
     let mut tap = tap.lock().unwrap_or_else(PoisonError::into_inner);
     tap.end();
     let name = tap.name();
@@ -340,66 +345,87 @@ pub(super) fn end(tap: &Mutex<Tap>) -> (String, usize, Vec<Diagnostic>) {
     };
     let changed = tap.changed.iter().cloned();
     let found = left_out.chain(changed).chain(unanswered).chain(unwritten);
-    (name.clone(), tap.n_unrecorded, found.collect())
+    (tap.n_unrecorded, found.collect())
 }
 
-/// Writes the scenario, and tells what was recorded, and that `n_unrecorded` calls could not be.
-pub(super) fn recorded(
-    teller: &OutputWriter,
-    files: &RecordedFiles,
-    n_unrecorded: usize,
-    play: &str,
-) -> ExitCode {
-    let summary = match files.checkpoint() {
-        Ok(summary) => summary,
-        Err(error) => {
-            teller.finding(&unwritable(&files.scenario, &error));
-            return ExitCode::CouldNotRun;
-        }
-    };
-    let shown = |path: &Path| path.display().to_string();
-    let (scenario, cassette) = (shown(&files.scenario), shown(&files.cassette));
-    let (has_calls, has_steps) = (summary.n_calls > 0, summary.n_answered() > 0);
-    // Whoever needs the recording has none.
-    let exit = match has_calls {
-        true => ExitCode::Passed,
-        false => ExitCode::Failed,
-    };
-    if teller.is_json {
-        teller.last_event(
-            "recorded",
-            json!({
-                "scenario": has_steps.then_some(scenario), "cassette": has_calls.then_some(cassette),
-                "servers": summary.servers, "calls": summary.n_calls, "missing": summary.missing,
-                "unrecorded": n_unrecorded,
-            }),
-        );
-        return exit;
-    }
-    if !has_calls {
-        let why = match n_unrecorded {
-            0 => "no tool was called".to_owned(),
-            n => format!("{} could not be recorded", counted(n, "call")),
+/// A recording at its end.
+pub(super) struct Recorded<'r> {
+    pub(super) session: &'r Session,
+    /// As the user named them.
+    pub(super) files: &'r RecordedFiles,
+    /// What the user asked the agent for.
+    pub(super) prompts: &'r [String],
+    /// How many calls could not be recorded.
+    pub(super) n_unrecorded: usize,
+    /// The config of the servers.
+    pub(super) config: Option<&'r Path>,
+}
+
+impl Recorded<'_> {
+    /// Writes the scenario, and tells what was recorded.
+    pub(super) fn tell(
+        &self,
+        teller: &OutputWriter,
+        environment: &[(OsString, OsString)],
+    ) -> ExitCode {
+        let finished = self.session.finish(self.prompts);
+        let (recorded, inferred) = match finished {
+            Ok(finished) => finished,
+            Err(error) => {
+                teller.finding(&unwritable(&self.files.scenario, &error));
+                return ExitCode::CouldNotRun;
+            }
         };
-        teller.last_line(&format!("recorded  nothing: {why}"));
-        return exit;
-    }
-    let mut calls = counted(summary.n_calls, "call");
-    match summary.missing.len() {
-        0 => {}
-        n => calls.push_str(&format!(", {n} without an answer")),
-    }
-    if n_unrecorded > 0 {
-        calls.push_str(&format!(", {n_unrecorded} not recorded"));
-    }
-    if !has_steps {
+        let shown = |path: &Path| path.display().to_string();
+        let (scenario, cassette) = (shown(&self.files.scenario), shown(&self.files.cassette));
+        let (has_calls, has_steps) = (recorded.n_calls > 0, recorded.n_answered() > 0);
+        // Whoever needs the recording has none.
+        let exit = match has_calls {
+            true => ExitCode::Passed,
+            false => ExitCode::Failed,
+        };
+        if teller.is_json {
+            let mut event = json!({
+                "scenario": has_steps.then_some(scenario), "cassette": has_calls.then_some(cassette),
+                "servers": recorded.servers, "calls": recorded.n_calls, "missing": recorded.missing,
+                "unrecorded": self.n_unrecorded,
+            });
+            if let (Some(event), Ok(inferred)) = (event.as_object_mut(), inferred) {
+                event.extend(infer::remarks(&inferred));
+            }
+            teller.last_event("recorded", event);
+            return exit;
+        }
+        if !has_calls {
+            let why = match self.n_unrecorded {
+                0 => "no tool was called".to_owned(),
+                n => format!("{} could not be recorded", counted(n, "call")),
+            };
+            teller.last_line(&format!("recorded  nothing: {why}"));
+            return exit;
+        }
+        let mut calls = counted(recorded.n_calls, "call");
+        match recorded.missing.len() {
+            0 => {}
+            n => calls.push_str(&format!(", {n} without an answer")),
+        }
+        if self.n_unrecorded > 0 {
+            calls.push_str(&format!(", {} not recorded", self.n_unrecorded));
+        }
         teller.last_line(&format!("recorded  {cassette}   {calls}"));
-        return exit;
+        match inferred {
+            Ok(inferred) => {
+                let style = teller.output.stderr;
+                let told = infer::summary(&inferred, Some(&scenario), style);
+                let play =
+                    infer::play_command(&scenario, &inferred.scenario, self.config, environment);
+                teller.last_line(&format!("{told}\nplay it with  {play}"));
+            }
+            Err(error) if has_steps => teller.last_line(&format!(
+                "{scenario}: the calls as they were made, with the ids and values of this run, since {error}"
+            )),
+            Err(_) => {}
+        }
+        exit
     }
-    teller.last_line(&format!("recorded  {scenario}   {calls}   {cassette}"));
-    teller.last_line(&format!("play it with  {play}"));
-    teller.last_line(&format!(
-        "its ids and values are those of this run; other ones with  cuecard infer {scenario} -o FILE"
-    ));
-    ExitCode::Passed
 }

@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::super::serve::child;
-use super::mcp::{self, Target};
+use super::mcp::{self, Recorded, Target};
 use crate::args::RecordMcpArgs;
 use crate::asynchronous::until_stopped;
 use crate::commands::teller::OutputWriter;
@@ -25,6 +25,18 @@ use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, own_program, text_environment, working_directory};
 use crate::open_files::OpenFiles;
 use crate::output::Output;
+
+/// What is in the names of options of agents whose text is no prompt: `--append-system-prompt`, `--allowedTools`, `-c`.
+const NO_PROMPTS: &[&str] = &[
+    "agents",
+    "allowedtools",
+    "c",
+    "config",
+    "disallowedtools",
+    "settings",
+    "system",
+    "tools",
+];
 
 pub(super) fn run(
     args: &RecordMcpArgs,
@@ -91,13 +103,14 @@ pub(super) fn run(
         for problem in problems.iter().chain(&idle) {
             teller.finding(problem);
         }
-        let play = format!(
-            "cuecard play {} --config {}",
-            args.out.display(),
-            config.display()
-        );
-        let n_unrecorded = reports.iter().map(|report| report.n_unrecorded).sum();
-        let written = mcp::recorded(&teller, &files, n_unrecorded, &play);
+        let recorded = Recorded {
+            session: &session,
+            files: &files,
+            prompts: &prompts_of(&args.command),
+            n_unrecorded: reports.iter().map(|report| report.n_unrecorded).sum(),
+            config: Some(config),
+        };
+        let written = recorded.tell(&teller, environment);
         let is_unwritten = problems
             .iter()
             .any(|problem| problem.code == codes::FILE_WRITE);
@@ -109,6 +122,27 @@ pub(super) fn run(
     });
     teller.drain();
     Ok(code?)
+}
+
+/// What the user asks an agent for, as its command tells it: each argument of several words that sets no option of
+/// another kind and is no data.
+fn prompts_of(command: &[OsString]) -> Vec<String> {
+    let words: Vec<&str> = command.iter().filter_map(|word| word.to_str()).collect();
+    let is_other = |option: &str| {
+        let mut parts = option.trim_start_matches('-').split(['-', '_']);
+        option.starts_with('-') && parts.any(|part| NO_PROMPTS.contains(&&*part.to_lowercase()))
+    };
+    let pairs = words.iter().zip(words.iter().skip(1));
+    let prompts = pairs.filter_map(|(before, word)| {
+        let text = match word.split_once('=').filter(|_| word.starts_with('-')) {
+            Some((option, text)) => Some(text).filter(|_| !is_other(option)),
+            None => Some(*word).filter(|_| !is_other(before)),
+        };
+        let text = text?.trim();
+        let is_data = text.starts_with(['{', '[']);
+        (!is_data && text.contains(char::is_whitespace)).then(|| text.to_owned())
+    });
+    prompts.collect()
 }
 
 /// Where session folders go: a folder in which nobody else can rename anything, since agents don't trust a file that
@@ -281,7 +315,7 @@ pub(super) fn proxy(file: &Path, args: &RecordMcpArgs, output: &Output) -> Resul
     ProxyReport::new(name, 0, &[]).send(file);
     let code = until_stopped(async |stop| {
         let passed = mcp::pass_on(&target, name, &tap, &stop).await;
-        let (_, n_unrecorded, found) = mcp::end(&tap);
+        let (n_unrecorded, found) = mcp::end(&tap);
         let code = match passed {
             Ok(()) => ExitCode::Passed,
             Err(_) => ExitCode::CouldNotRun,
@@ -292,4 +326,46 @@ pub(super) fn proxy(file: &Path, args: &RecordMcpArgs, output: &Output) -> Resul
         code
     });
     Ok(code?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_stand_where_agents_take_them() {
+        for (command, wanted) in [
+            (&["claude", "-p", "Add a note"][..], &["Add a note"][..]),
+            (
+                &["codex", "exec", "-c", "a = 'b c'", "Add a note"],
+                &["Add a note"],
+            ),
+            (
+                &["gemini", "--yolo", "--prompt=Add a note"],
+                &["Add a note"],
+            ),
+            (&["opencode", "run", "Add", "--config", "a b"], &[]),
+            (
+                &["claude", "--append-system-prompt", "Be brief", "Go on"],
+                &["Go on"],
+            ),
+            (
+                &[
+                    "claude",
+                    "--allowedTools",
+                    "Bash(git log:*) Edit",
+                    "--verbose",
+                    "Go on now",
+                ],
+                &["Go on now"],
+            ),
+            (
+                &["claude", "--settings", "{\"a\": 1}", "[1, 2]", "Go on"],
+                &["Go on"],
+            ),
+        ] {
+            let words: Vec<OsString> = command.iter().map(OsString::from).collect();
+            assert_eq!(prompts_of(&words), wanted, "{command:?}");
+        }
+    }
 }

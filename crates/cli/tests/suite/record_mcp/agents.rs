@@ -6,9 +6,12 @@ use super::*;
 use crate::agents::{Agent, VIBE_PROVIDERS, VIBE_SETTINGS, installed, opencode, prepared, words};
 use crate::for_agents::claude_variables;
 
+/// What the agent is asked for.
+const PROMPT: &str = "Add the note Tea with the text Green";
+
 const TIMELINE: &str = "name: notes
 timeline:
-  - userInputs: [[0, \"Note the tea\"]]
+  - userInputs: [[0, PROMPT]]
   - llmResponse: []
   - agentToolUse: { toolName: PREFIXadd_note, args: { title: Tea, text: Green } }
   - llmResponse: []
@@ -20,7 +23,11 @@ timeline:
 /// without it.
 #[track_caller]
 fn is_recorded(agent: Option<Agent>, prefix: &str) {
-    is_recorded_with("", agent, &TIMELINE.replace("PREFIX", prefix));
+    is_recorded_with(
+        "",
+        agent,
+        &TIMELINE.replace("PREFIX", prefix).replace("PROMPT", PROMPT),
+    );
 }
 
 /// The same of an agent that a shell prepares with `before`, and of this timeline.
@@ -44,12 +51,7 @@ fn is_recorded_with(before: &str, agent: Option<Agent>, timeline: &str) {
     ]);
     // The address is known only when the command runs, so that it is a shell's.
     args.extend(words(&["sh", "-c"]));
-    args.extend(
-        agent
-            .command
-            .iter()
-            .map(|word| word.replace("{}", "Note the tea")),
-    );
+    args.extend(agent.command.iter().map(|word| word.replace("{}", PROMPT)));
     let place = args
         .iter()
         .position(|word| word == "-c")
@@ -71,12 +73,37 @@ fn is_recorded_with(before: &str, agent: Option<Agent>, timeline: &str) {
         "{}",
         told(&finished)
     );
+    // What the user asked for is what it plays with other values.
+    assert_eq!(
+        recorded["variables"],
+        json!({"TITLE": "Tea", "TEXT": "Green"})
+    );
+    let cassette = read(&scratch, "rec.cassette.jsonl");
+    assert!(
+        cassette.contains(&json!([PROMPT]).to_string()),
+        "{cassette}"
+    );
     let played = program::run(
         &scratch,
-        &["play", "rec.json", "--config", &text("servers.json")],
+        &[
+            "play",
+            "rec.json",
+            "--config",
+            &text("servers.json"),
+            "--var",
+            "TITLE=Coffee",
+            "--output",
+            "result.json",
+            "--include-results",
+        ],
     );
     assert_eq!(played.code(), Some(0), "{}", told(&played));
     assert!(played.stdout.contains("2 passed"), "{}", told(&played));
+    let result = read(&scratch, "result.json");
+    assert!(
+        result.contains("Coffee") && !result.contains("Tea"),
+        "{result}"
+    );
 }
 
 #[test]
@@ -89,7 +116,7 @@ fn codex_is_recorded() {
          [model_providers.cuecard]\nname = \"cuecard\"\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n";
     let script = format!(
         "'{program}' exec --dangerously-bypass-approvals-and-sandbox \
-         -c \"model_providers.cuecard.base_url='$OPENAI_BASE_URL'\" 'Note the tea'"
+         -c \"model_providers.cuecard.base_url='$OPENAI_BASE_URL'\" '{PROMPT}'"
     );
     let agent = Agent {
         command: vec![script],
@@ -119,7 +146,7 @@ fn gemini_cli_is_recorded() {
         "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}"#;
     let agent = Agent {
         command: vec![format!(
-            "'{program}' --yolo --model gemini-2.5-pro --prompt 'Note the tea'"
+            "'{program}' --yolo --model gemini-2.5-pro --prompt '{PROMPT}'"
         )],
         // Scratch folders are below /tmp, where everybody may write.
         variables: vec![("XDG_RUNTIME_DIR", runtime.display().to_string())],
@@ -134,7 +161,7 @@ fn gemini_cli_is_recorded() {
 fn opencode_is_recorded() {
     let agent = opencode("@ai-sdk/openai-compatible", "{env:OPENAI_BASE_URL}", "chat");
     let agent = agent.map(|mut agent| {
-        agent.command = vec![format!("'{}' run 'Note the tea'", agent.command[0])];
+        agent.command = vec![format!("'{}' run '{PROMPT}'", agent.command[0])];
         agent
     });
     is_recorded(agent, "notes_");
@@ -147,7 +174,7 @@ fn claude_code_is_recorded() {
     };
     let options = "--model claude-sonnet-4-5 --allowedTools mcp__notes";
     let agent = Agent {
-        command: vec![format!("'{program}' -p 'Note the tea' {options}")],
+        command: vec![format!("'{program}' -p '{PROMPT}' {options}")],
         variables: claude_variables(),
         files: Vec::new(),
         dialect: "messages",
@@ -163,7 +190,7 @@ fn mistral_vibe_is_recorded() {
     };
     let agent = Agent {
         command: vec![format!(
-            "'{}' --trust --output text -p 'Note the tea'",
+            "'{}' --trust --output text -p '{PROMPT}'",
             program.display()
         )],
         variables: VIBE_SETTINGS
@@ -176,7 +203,7 @@ fn mistral_vibe_is_recorded() {
     // It calls tools of servers from a program.
     let timeline = r#"name: notes
 timeline:
-  - userInputs: [[0, "Note the tea"]]
+  - userInputs: [[0, PROMPT]]
   - llmResponse: []
   - agentToolUse:
       toolName: run_typescript
@@ -188,5 +215,6 @@ timeline:
           }
   - llmResponse: [{ assistant: [[0, "Noted."]] }]
 "#;
-    is_recorded_with(VIBE_PROVIDERS, Some(agent), timeline);
+    let timeline = timeline.replace("PROMPT", PROMPT);
+    is_recorded_with(VIBE_PROVIDERS, Some(agent), &timeline);
 }

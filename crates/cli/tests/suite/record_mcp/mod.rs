@@ -250,7 +250,7 @@ fn parallel_calls_are_served_to_the_client_that_made_them() {
     ];
     let recorded = scratch.run_with_input(&record, input.as_bytes());
     let recorded = recorded.expect("it starts");
-    let counts = "rec.json   4 calls, 1 without an answer";
+    let counts = "rec.cassette.jsonl   4 calls, 1 without an answer";
     assert!(recorded.stderr.contains(counts), "{}", told(&recorded));
     let order: Vec<Value> = calls(&scratch)
         .iter()
@@ -425,7 +425,9 @@ fn all_servers_of_a_config_are_recorded_for_an_agent() {
     let finished = program::run(&scratch, SESSION);
     assert_eq!(finished.code(), Some(0), "{}", told(&finished));
     assert!(
-        finished.stderr.contains("recorded  rec.json   3 calls"),
+        finished
+            .stderr
+            .contains("recorded  rec.cassette.jsonl   3 calls"),
         "{}",
         told(&finished)
     );
